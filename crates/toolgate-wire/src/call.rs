@@ -1,0 +1,221 @@
+//! `Call`: one request to the other side, its two time limits, its progress, and what happens when it is given up.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+use crate::error::{Error, Result};
+use crate::limits::{REQUEST_IDLE_MS, REQUEST_TOTAL_MS};
+use crate::link::Outgoing;
+use crate::message::{Id, Message, Method, Notification, Request};
+use crate::peer::{Core, lock};
+use crate::raw::RawJson;
+
+/// The number under which a call of ours waits.
+pub type CallId = u64;
+
+/// Hears the progress of one call, in order, before the call ends. Must not block.
+pub type Progress = Arc<dyn Fn(&Notification) + Send + Sync>;
+
+/// One request to the other side.
+#[derive(Clone)]
+pub struct Call {
+    method: Method,
+    params: Option<RawJson>,
+    id: Option<CallId>,
+    idle: Duration,
+    total: Duration,
+    progress: Option<Progress>,
+    about: Option<Id>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    silent_when_dropped: bool,
+}
+
+impl Call {
+    /// A call of `method`, with the default time limits.
+    pub fn new(method: impl Into<Method>, params: Option<RawJson>) -> Self {
+        Self {
+            method: method.into(),
+            params,
+            id: None,
+            idle: Duration::from_millis(REQUEST_IDLE_MS),
+            total: Duration::from_millis(REQUEST_TOTAL_MS),
+            progress: None,
+            about: None,
+            headers: Vec::new(),
+            silent_when_dropped: false,
+        }
+    }
+
+    /// What is called.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// With what.
+    pub fn params(&self) -> Option<&RawJson> {
+        self.params.as_ref()
+    }
+
+    /// The same call with other parameters.
+    #[must_use]
+    pub fn with_params(mut self, params: Option<RawJson>) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Uses an id taken from [`Peer::next_call_id`](crate::Peer::next_call_id).
+    #[must_use]
+    pub fn id(mut self, id: CallId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// How long it may stay without a sign of life; progress resets it.
+    #[must_use]
+    pub fn idle_limit(mut self, idle: Duration) -> Self {
+        self.idle = idle;
+        self
+    }
+
+    /// How long it may take in all.
+    #[must_use]
+    pub fn total_limit(mut self, total: Duration) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Hears the progress of this call.
+    #[must_use]
+    pub fn on_progress(mut self, progress: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    pub(crate) fn about(mut self, about: Option<Id>) -> Self {
+        self.about = about;
+        self
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Not announced as cancelled when dropped: the handshake must never be.
+    pub(crate) fn silent_when_dropped(mut self) -> Self {
+        self.silent_when_dropped = true;
+        self
+    }
+
+    fn message(&self, id: CallId) -> Message {
+        Message::Request(Request { id: Id::number(id), method: self.method.clone(), params: self.params.clone() })
+    }
+
+    fn timed_out(&self, idle: bool) -> Error {
+        Error::TimedOut { method: self.method.clone(), after: if idle { self.idle } else { self.total }, idle }
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("method", &self.method).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+/// Cancels a call at the other side when it is dropped before its answer came.
+struct Unfinished<'a> {
+    core: &'a Arc<Core>,
+    id: CallId,
+    silent: bool,
+    reason: &'static str,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let gave_up = self.core.leave(self.id);
+        if !gave_up || self.silent || !self.core.link().is_ok_and(|link| link.cancels_with_message()) {
+            return;
+        }
+        let params = serde_json::json!({"requestId": self.id, "reason": self.reason});
+        let cancelled = Notification::new("notifications/cancelled", Some(params.into()));
+        self.core.send_soon(Outgoing::one(Message::Notification(cancelled)));
+    }
+}
+
+impl Core {
+    pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<RawJson> {
+        let id = call.id.unwrap_or_else(|| self.next_call_id());
+        let answer = self.enter(id, call.progress.clone())?;
+        let mut outgoing = Outgoing::one(call.message(id)).about(call.about.clone());
+        outgoing.headers.clone_from(&call.headers);
+        self.exchange(id, &call, outgoing, answer).await
+    }
+
+    async fn exchange(
+        self: &Arc<Self>,
+        id: CallId,
+        call: &Call,
+        outgoing: Outgoing,
+        mut answer: oneshot::Receiver<Result<RawJson>>,
+    ) -> Result<RawJson> {
+        let mut unfinished =
+            Unfinished { core: self, id, silent: call.silent_when_dropped, reason: "the caller gave up" };
+        let started = Instant::now();
+        let mut sending = pin!(self.send(outgoing));
+        let mut sent = false;
+        let mut alarm = pin!(sleep_until(started + call.idle.min(call.total)));
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return answer.unwrap_or_else(|_| Err(Error::closed("the call was forgotten"))),
+                result = &mut sending, if !sent => {
+                    result?;
+                    sent = true;
+                }
+                () = &mut alarm => {
+                    let touched = lock(&self.waiting).get(&id).map_or(started, |waiting| waiting.touched);
+                    let (idle_end, total_end) = (touched + call.idle, started + call.total);
+                    let now = Instant::now();
+                    if now >= idle_end.min(total_end) {
+                        unfinished.reason = "the time limit was reached";
+                        return Err(call.timed_out(now < total_end));
+                    }
+                    alarm.as_mut().reset(idle_end.min(total_end));
+                }
+            }
+        }
+    }
+
+    pub(crate) async fn call_batch(self: &Arc<Self>, calls: Vec<Call>) -> Result<Vec<Result<RawJson>>> {
+        let mut messages = Vec::with_capacity(calls.len());
+        let mut entered = Vec::with_capacity(calls.len());
+        for call in &calls {
+            let id = self.next_call_id();
+            messages.push(call.message(id));
+            let guard = Unfinished { core: self, id, silent: false, reason: "the caller gave up" };
+            entered.push((guard, self.enter(id, call.progress.clone())?));
+        }
+        let limit = calls.iter().map(|call| call.idle.min(call.total)).min().unwrap_or_default();
+        let first_method = calls.first().map_or(Method::Borrowed("batch"), |call| call.method.clone());
+        let all = async {
+            let answers = async {
+                let mut answers = Vec::with_capacity(entered.len());
+                for (_, answer) in &mut entered {
+                    answers.push(answer.await.unwrap_or_else(|_| Err(Error::closed("the call was forgotten"))));
+                }
+                answers
+            };
+            let (sent, answers) = futures_util::future::join(self.send(Outgoing::batch(messages)), answers).await;
+            sent.map(|()| answers)
+        };
+        tokio::time::timeout(limit, all)
+            .await
+            .unwrap_or(Err(Error::TimedOut { method: first_method, after: limit, idle: false }))
+    }
+}

@@ -1,0 +1,182 @@
+//! `Incoming`: one request of the other side while it runs here, and what its handler can do meanwhile.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::oneshot;
+
+use crate::call::Call;
+use crate::error::{Result, RpcError};
+use crate::limits::RUNNING_REQUESTS_MAX;
+use crate::link::Outgoing;
+use crate::message::{Id, Message, Notification, Request, Response};
+use crate::peer::{Core, Handler, lock};
+use crate::raw::RawJson;
+
+/// A request that is being answered.
+#[derive(Clone)]
+pub struct Incoming {
+    /// The request itself.
+    pub request: Request,
+    core: Arc<Core>,
+}
+
+impl Incoming {
+    /// Tells the other side something that belongs to this request, such as progress.
+    pub async fn notify(&self, notification: Notification) -> Result<()> {
+        let outgoing = Outgoing::one(Message::Notification(notification)).about(Some(self.request.id.clone()));
+        self.core.send(outgoing).await
+    }
+
+    /// Asks the other side something while its request runs (legacy: sampling, elicitation, roots).
+    pub async fn call(&self, call: Call) -> Result<RawJson> {
+        self.core.call(call.about(Some(self.request.id.clone()))).await
+    }
+
+    /// The parameters, or `{}`.
+    pub fn params(&self) -> RawJson {
+        self.request.params.clone().unwrap_or(RawJson::EMPTY_OBJECT)
+    }
+
+    /// Starts the handler. One that answers at once costs no task.
+    pub(crate) fn run(core: &Arc<Core>, handler: &Arc<dyn Handler>, request: Request, batch: Option<Arc<BatchReply>>) {
+        let id = request.id.clone();
+        let reply = Reply { core: core.clone(), id: id.clone(), batch };
+        let Some((cancelled, running)) = core.running.enter(core, &id) else {
+            let busy = format!("busy: more than {RUNNING_REQUESTS_MAX} requests at once (limit RUNNING_REQUESTS_MAX)");
+            reply.now(Err(RpcError::internal(busy)));
+            return;
+        };
+        let mut work = handler.request(Self { request, core: core.clone() });
+        if let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            drop(running);
+            reply.now(outcome);
+            return;
+        }
+        tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                _ = cancelled => reply.withheld(), // Whoever cancels does not want an answer.
+                outcome = work => {
+                    reply.wait(outcome).await;
+                }
+            }
+            drop(running); // Counts until its answer has found room, so that answers cannot pile up.
+        });
+    }
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incoming").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
+/// Where an answer goes: out by itself, or into the batch it belongs to.
+struct Reply {
+    core: Arc<Core>,
+    id: Id,
+    batch: Option<Arc<BatchReply>>,
+}
+
+impl Reply {
+    fn outgoing(&self, outcome: Result<RawJson, RpcError>) -> Option<Outgoing> {
+        let response = Message::Response(Response { id: Some(self.id.clone()), outcome });
+        let outgoing = match &self.batch {
+            Some(batch) => Outgoing::batch(batch.add(response)?),
+            None => Outgoing::one(response),
+        };
+        Some(outgoing.about(Some(self.id.clone())))
+    }
+
+    /// No answer will come; a batch must not wait for it.
+    fn withheld(&self) {
+        if let Some(answers) = self.batch.as_ref().and_then(|batch| batch.withhold()) {
+            self.core.send_soon(Outgoing::batch(answers).about(Some(self.id.clone())));
+        }
+    }
+
+    fn now(&self, outcome: Result<RawJson, RpcError>) {
+        if let Some(outgoing) = self.outgoing(outcome) {
+            self.core.send_soon(outgoing);
+        }
+    }
+
+    async fn wait(&self, outcome: Result<RawJson, RpcError>) {
+        if let Some(outgoing) = self.outgoing(outcome)
+            && let Err(error) = self.core.send(outgoing).await
+        {
+            tracing::debug!(%error, id = %self.id, "an answer could not be sent");
+        }
+    }
+}
+
+/// The answers of one batch, sent together when the last is there.
+#[derive(Debug)]
+pub(crate) struct BatchReply(Mutex<BatchAnswers>);
+
+#[derive(Debug)]
+struct BatchAnswers {
+    missing: usize,
+    answers: Vec<Message>,
+}
+
+impl BatchReply {
+    pub(crate) fn new(expected: usize) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(BatchAnswers { missing: expected, answers: Vec::with_capacity(expected) })))
+    }
+
+    /// Adds one answer; gives all of them back with the last.
+    fn add(&self, answer: Message) -> Option<Vec<Message>> {
+        lock(&self.0).answers.push(answer);
+        self.withhold()
+    }
+
+    /// Waits for one answer less.
+    fn withhold(&self) -> Option<Vec<Message>> {
+        let mut batch = lock(&self.0);
+        batch.missing -= 1;
+        (batch.missing == 0 && !batch.answers.is_empty()).then(|| std::mem::take(&mut batch.answers))
+    }
+}
+
+/// The requests that run for the other side, so that it can cancel them.
+#[derive(Debug, Default)]
+pub(crate) struct Running(Mutex<HashMap<Id, oneshot::Sender<()>>>);
+
+impl Running {
+    /// Enters a request, unless there are too many. It leaves when the guard is dropped.
+    fn enter(&self, core: &Arc<Core>, id: &Id) -> Option<(oneshot::Receiver<()>, RunningGuard)> {
+        let (cancel, cancelled) = oneshot::channel();
+        let mut running = lock(&self.0);
+        if running.len() >= RUNNING_REQUESTS_MAX {
+            return None;
+        }
+        running.insert(id.clone(), cancel);
+        Some((cancelled, RunningGuard { core: core.clone(), id: id.clone() }))
+    }
+
+    pub(crate) fn cancel(&self, id: &Id) {
+        if let Some(cancel) = lock(&self.0).remove(id) {
+            let _already_done = cancel.send(()).is_err();
+        }
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        lock(&self.0).clear(); // A dropped sender cancels as well.
+    }
+}
+
+struct RunningGuard {
+    core: Arc<Core>,
+    id: Id,
+}
+
+impl Drop for RunningGuard {
+    fn drop(&mut self) {
+        lock(&self.core.running.0).remove(&self.id);
+    }
+}
+

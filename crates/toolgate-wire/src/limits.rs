@@ -1,0 +1,118 @@
+//! Every bound on what comes from outside, the unit at the end of the name and the reason beside it.
+//!
+//! A breach is never silent: it becomes [`Error::Limit`](crate::Error::Limit), which names the constant.
+
+use std::fmt;
+
+/// One message in an HTTP body or an SSE event: larger than any sensible result, small enough to hold a few.
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// One line on a byte stream (stdio, socket). A longer line is skipped to its end, so the stream stays in step.
+pub const LINE_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
+
+/// Nesting of JSON that is looked into. Payloads that are only passed on are not looked into.
+pub const JSON_DEPTH_MAX: usize = 128;
+
+/// Messages in one batch (2025-03-26).
+pub const BATCH_MESSAGES_MAX: usize = 1024;
+
+/// Calls waiting for an answer on one connection.
+pub const PENDING_CALLS_MAX: usize = 16 * 1024;
+
+/// Requests of the other side that run at once on one connection; further ones are answered with an error.
+pub const RUNNING_REQUESTS_MAX: usize = 4 * 1024;
+
+/// Bytes waiting to be written on one connection before senders have to wait.
+pub const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
+
+/// Frames waiting in one direction of an in-process pair, or of one HTTP answer stream.
+pub const QUEUE_FRAMES_MAX: usize = 256;
+
+/// Pages of one list. With a page size of ten this is a million entries.
+pub const PAGES_MAX: usize = 100_000;
+
+/// Entries of one list, over all its pages.
+pub const LIST_ENTRIES_MAX: usize = 1_000_000;
+
+/// One pagination cursor.
+pub const CURSOR_BYTES_MAX: usize = 64 * 1024;
+
+/// All headers of one HTTP message together.
+pub const HEADER_BYTES_MAX: usize = 64 * 1024;
+
+/// One value sent in an `Mcp-*` header; longer ones are refused by common servers and proxies.
+pub const HEADER_VALUE_BYTES_MAX: usize = 8 * 1024;
+
+/// How much of an HTTP error body is read to say what went wrong.
+pub const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Body of one HTTP request that a server accepts.
+pub const REQUEST_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What is kept of a child's stderr for error reports.
+pub const STDERR_TAIL_BYTES: usize = 16 * 1024;
+
+/// Rounds of "more input required" within one request (2026-07-28).
+pub const INPUT_ROUNDS_MAX: usize = 16;
+
+/// Questions in one round of "more input required".
+pub const INPUT_REQUESTS_MAX: usize = 64;
+
+/// Legacy sessions one HTTP server keeps at a time; the longest idle one gives way.
+pub const SESSIONS_MAX: usize = 10_000;
+
+/// Events kept per session so that a broken stream can be resumed.
+pub const REPLAY_EVENTS_MAX: usize = 256;
+
+/// Attempts to resume one broken stream before its call fails.
+pub const RESUME_ATTEMPTS_MAX: usize = 5;
+
+/// Longest wait that a server's `retry:` may ask for.
+pub const RETRY_DELAY_MS_MAX: u64 = 30_000;
+
+/// First wait before a broken stream is resumed, when the server names none.
+pub const RETRY_DELAY_MS: u64 = 1_000;
+
+/// How long a request may stay without any sign of life. Progress resets it.
+pub const REQUEST_IDLE_MS: u64 = 600_000;
+
+/// How long a request may take in all, whatever progress it reports.
+pub const REQUEST_TOTAL_MS: u64 = 24 * 3_600_000;
+
+/// How long opening a connection may take, negotiation included.
+pub const CONNECT_MS: u64 = 30_000;
+
+/// How long a probe for the newest version stays unanswered before the older handshake is tried beside it.
+pub const PROBE_PATIENCE_MS: u64 = 2_000;
+
+/// How long a server that has read both handshakes may stay silent before it counts as wedged and is restarted.
+pub const WEDGED_PATIENCE_MS: u64 = 3_000;
+
+/// How long a child may take to leave after its stdin closed, and again after it was asked to terminate.
+pub const CHILD_GRACE_MS: u64 = 2_000;
+
+/// How long closing an HTTP session may take.
+pub const CLOSE_MS: u64 = 2_000;
+
+/// A broken bound: which one, and how far it was exceeded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitBreach {
+    /// Name of the constant in this file.
+    pub limit: &'static str,
+    /// Its value.
+    pub allowed: u64,
+    /// What broke it, in words.
+    pub what: String,
+}
+
+impl LimitBreach {
+    pub(crate) fn new(limit: &'static str, allowed: usize, what: impl Into<String>) -> Self {
+        Self { limit, allowed: allowed as u64, what: what.into() }
+    }
+}
+
+impl fmt::Display for LimitBreach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (limit {} = {})", self.what, self.limit, self.allowed)
+    }
+}

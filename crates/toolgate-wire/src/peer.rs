@@ -1,0 +1,384 @@
+//! `Peer`: the symmetric JSON-RPC peer. It owns the calls that wait for answers and the requests that run for the other side.
+//!
+//! What it promises: notifications reach the handler in the order they arrived and before the response that follows them; every call
+//! ends — with its answer, at one of its two time limits, or when the connection closes; a dropped call is cancelled at the other
+//! side; a message nobody can use is counted and reported, and the connection goes on.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+use crate::call::{Call, CallId, Progress};
+use crate::error::{Error, Result, RpcError};
+use crate::incoming::{BatchReply, Incoming, Running};
+use crate::limits::{LimitBreach, PENDING_CALLS_MAX};
+use crate::link::{Inbound, Link, Outgoing};
+use crate::message::{Defect, DefectKind, Frame, Id, Message, Notification, Response};
+use crate::raw::RawJson;
+
+/// What one side does with what the other side sends.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers a request. Dropping the future is how a request is cancelled.
+    fn request(&self, incoming: Incoming) -> BoxFuture<'static, Result<RawJson, RpcError>>;
+
+    /// Takes a notification. Called in order of arrival; must not block.
+    fn notification(&self, notification: Notification, origin: Origin);
+
+    /// Hears of a message that could not be used.
+    fn defect(&self, defect: &Defect) {
+        tracing::debug!(%defect, "unusable message");
+    }
+
+    /// Hears that the connection ended.
+    fn closed(&self, why: &Error) {
+        tracing::debug!(%why, "connection closed");
+    }
+}
+
+/// Where a notification came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin {
+    /// The call of ours on whose answer stream it arrived, where the transport can tell.
+    pub about: Option<CallId>,
+}
+
+/// Sees every frame in both directions, for a person who wants to look at the wire.
+pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
+
+/// Which way a frame went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// To the other side.
+    Sent,
+    /// From the other side.
+    Received,
+}
+
+/// How many unusable messages arrived, by kind.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tally(HashMap<DefectKind, u64>);
+
+impl Tally {
+    /// How many of one kind.
+    pub fn of(&self, kind: DefectKind) -> u64 {
+        self.0.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// How many in all.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+/// One side of a connection. Cheap to clone; the connection closes when the last clone is dropped.
+#[derive(Clone)]
+pub struct Peer(Arc<Owner>);
+
+/// Closes the connection when nobody holds it any more. Tasks of the connection hold the core, never the owner.
+struct Owner {
+    core: Arc<Core>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.core.close(Error::closed("closed by this side"));
+    }
+}
+
+impl Peer {
+    /// Joins a handler to a transport. `open` is given where to deliver and returns the way out.
+    pub fn start(handler: Arc<dyn Handler>, tap: Option<Tap>, open: impl FnOnce(Inbound) -> Arc<dyn Link>) -> Self {
+        let core = Arc::new(Core {
+            handler,
+            tap,
+            link: OnceLock::new(),
+            next_call: AtomicU64::new(1),
+            waiting: Mutex::new(HashMap::new()),
+            running: Running::default(),
+            tally: Mutex::new(Tally::default()),
+            closed: OnceLock::new(),
+            closing: Notify::new(),
+        });
+        let link = open(Inbound::new(&core));
+        let _was_unset = core.link.set(link).is_ok();
+        Self(Arc::new(Owner { core }))
+    }
+
+    /// The id that the next call would like to have; pass it to [`Call::id`] when the parameters must name it.
+    pub fn next_call_id(&self) -> CallId {
+        self.0.core.next_call_id()
+    }
+
+    /// Calls the other side and waits for the answer. Dropping the future cancels the call there.
+    pub async fn call(&self, call: Call) -> Result<RawJson> {
+        self.0.core.call(call).await
+    }
+
+    /// Sends several requests as one batch (2025-03-26) and waits for all answers.
+    pub async fn call_batch(&self, calls: Vec<Call>) -> Result<Vec<Result<RawJson>>> {
+        self.0.core.call_batch(calls).await
+    }
+
+    /// Tells the other side something.
+    pub async fn notify(&self, notification: Notification) -> Result<()> {
+        self.0.core.send(Outgoing::one(Message::Notification(notification))).await
+    }
+
+    /// Whether the connection has ended, and how.
+    pub fn close_reason(&self) -> Option<Error> {
+        self.0.core.closed.get().cloned()
+    }
+
+    /// Waits until the connection has ended.
+    pub async fn closed(&self) -> Error {
+        self.0.core.wait_closed().await
+    }
+
+    /// How many unusable messages arrived so far.
+    pub fn tally(&self) -> Tally {
+        lock(&self.0.core.tally).clone()
+    }
+
+    /// Ends the connection in order: what was sent is written, the transport is closed, waiting calls fail.
+    pub async fn close(&self) {
+        let core = &self.0.core;
+        if let Some(link) = core.link.get() {
+            link.close().await;
+        }
+        core.close(Error::closed("closed by this side"));
+    }
+
+    /// Where frames that arrive by another road are delivered.
+    pub(crate) fn inbound(&self) -> Inbound {
+        Inbound::new(&self.0.core)
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("waiting", &lock(&self.0.core.waiting).len()).finish_non_exhaustive()
+    }
+}
+
+/// A call that waits for its answer.
+pub(crate) struct Waiting {
+    pub(crate) answer: oneshot::Sender<Result<RawJson>>,
+    pub(crate) progress: Option<Progress>,
+    /// The last sign of life.
+    pub(crate) touched: Instant,
+}
+
+/// The inside of a peer, shared by its handles, its calls and its transport.
+pub(crate) struct Core {
+    handler: Arc<dyn Handler>,
+    tap: Option<Tap>,
+    link: OnceLock<Arc<dyn Link>>,
+    next_call: AtomicU64,
+    pub(crate) waiting: Mutex<HashMap<CallId, Waiting>>,
+    pub(crate) running: Running,
+    tally: Mutex<Tally>,
+    closed: OnceLock<Error>,
+    closing: Notify,
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Core")
+    }
+}
+
+/// A lock whose holder never panics while holding it; should one do so, the data is still whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Core {
+    pub(crate) fn next_call_id(&self) -> CallId {
+        self.next_call.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn link(&self) -> Result<&Arc<dyn Link>> {
+        if let Some(why) = self.closed.get() {
+            return Err(why.clone());
+        }
+        self.link.get().ok_or_else(|| Error::closed("not opened yet"))
+    }
+
+    pub(crate) async fn send(&self, outgoing: Outgoing) -> Result<()> {
+        self.show(&outgoing);
+        self.link()?.send(outgoing).await
+    }
+
+    /// Sends from a place that cannot wait; what finds no room waits in a task of its own.
+    pub(crate) fn send_soon(self: &Arc<Self>, outgoing: Outgoing) {
+        self.show(&outgoing);
+        let Ok(link) = self.link() else { return };
+        if let Some(outgoing) = link.try_send(outgoing) {
+            let link = link.clone();
+            tokio::spawn(async move { link.send(outgoing).await.ok() });
+        }
+    }
+
+    pub(crate) fn show(&self, outgoing: &Outgoing) {
+        if let Some(tap) = &self.tap {
+            tap(Direction::Sent, &outgoing.to_bytes());
+        }
+    }
+
+    /// Enters a call among those that wait.
+    pub(crate) fn enter(&self, id: CallId, progress: Option<Progress>) -> Result<oneshot::Receiver<Result<RawJson>>> {
+        let (answer, receiver) = oneshot::channel();
+        let mut waiting = lock(&self.waiting);
+        if let Some(why) = self.closed.get() {
+            return Err(why.clone());
+        }
+        if waiting.len() >= PENDING_CALLS_MAX {
+            return Err(Error::Limit(LimitBreach::new("PENDING_CALLS_MAX", PENDING_CALLS_MAX, "calls waiting for an answer")));
+        }
+        waiting.insert(id, Waiting { answer, progress, touched: Instant::now() });
+        Ok(receiver)
+    }
+
+    /// Takes a call out again; `false` when its answer has already been delivered.
+    pub(crate) fn leave(&self, id: CallId) -> bool {
+        lock(&self.waiting).remove(&id).is_some()
+    }
+
+    pub(crate) fn is_waiting(&self, id: CallId) -> bool {
+        lock(&self.waiting).contains_key(&id)
+    }
+
+    /// Takes one frame from the transport.
+    pub(crate) fn receive(self: &Arc<Self>, bytes: Bytes, about: Option<CallId>) {
+        if let Some(tap) = &self.tap {
+            tap(Direction::Received, &bytes);
+        }
+        match Frame::read(bytes) {
+            Ok(Frame::One(message)) => self.take(message, about, None),
+            Ok(Frame::Batch(entries)) => {
+                let requests = entries.iter().filter(|entry| matches!(entry, Ok(Message::Request(_)))).count();
+                let reply = BatchReply::new(requests);
+                for entry in entries {
+                    match entry {
+                        Ok(message) => self.take(message, about, Some(&reply)),
+                        Err(defect) => self.report(defect),
+                    }
+                }
+            }
+            Err(mut defect) => {
+                defect.id = defect.id.or_else(|| about.map(Id::number));
+                self.report(defect);
+            }
+        }
+    }
+
+    fn take(self: &Arc<Self>, message: Message, about: Option<CallId>, batch: Option<&Arc<BatchReply>>) {
+        match message {
+            Message::Response(response) => self.answered(response, about),
+            Message::Notification(notification) => self.notified(notification, about),
+            Message::Request(request) => {
+                Incoming::run(self, &self.handler, request, batch.cloned());
+            }
+        }
+    }
+
+    fn answered(&self, response: Response, about: Option<CallId>) {
+        // An error without an id that came on a call's own stream can only be that call's answer.
+        let Some(id) = response.id.as_ref().map_or(about, Id::as_number) else {
+            let kind = if response.id.is_some() { DefectKind::UnknownId } else { DefectKind::WithoutId };
+            let detail = response.outcome.map_or_else(|error| error.to_string(), |_| format!("{:?}", response.id));
+            self.report(Defect::new(kind, detail));
+            return;
+        };
+        let waiting = lock(&self.waiting).remove(&id);
+        let Some(waiting) = waiting else {
+            let sent = id < self.next_call.load(Ordering::Relaxed);
+            let kind = if sent { DefectKind::LateResponse } else { DefectKind::UnknownId };
+            self.report(Defect::new(kind, format!("id {id}")));
+            return;
+        };
+        let _caller_is_gone = waiting.answer.send(response.outcome.map_err(Error::Rpc)).is_err();
+    }
+
+    fn notified(&self, notification: Notification, about: Option<CallId>) {
+        match &*notification.method {
+            "notifications/cancelled" => {
+                if let Some(id) = notification.params.as_ref().and_then(|params| params.member("requestId"))
+                    && let Some(id) = Id::from_raw(&id)
+                {
+                    self.running.cancel(&id);
+                }
+            }
+            "notifications/progress" => {
+                let token = notification.params.as_ref().and_then(|params| params.member("progressToken"));
+                let call = token.and_then(|token| Id::from_raw(&token)).and_then(|id| id.as_number());
+                if self.progressed(call, &notification) {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.handler.notification(notification, Origin { about });
+    }
+
+    /// Gives progress to the call that asked for it; `false` when no such call waits.
+    fn progressed(&self, call: Option<CallId>, notification: &Notification) -> bool {
+        let mut waiting = lock(&self.waiting);
+        let Some(call) = call.and_then(|call| waiting.get_mut(&call)) else { return false };
+        call.touched = Instant::now();
+        let Some(progress) = call.progress.clone() else { return true };
+        drop(waiting); // The callback may call back into the peer.
+        progress(notification);
+        true
+    }
+
+    /// Counts and reports a message that could not be used, and ends the call it belongs to.
+    pub(crate) fn report(&self, defect: Defect) {
+        *lock(&self.tally).0.entry(defect.kind).or_default() += 1;
+        if matches!(defect.kind, DefectKind::NotJson | DefectKind::NotAMessage | DefectKind::TooLarge)
+            && let Some(waiting) = defect.id.as_ref().and_then(Id::as_number).and_then(|id| lock(&self.waiting).remove(&id))
+        {
+            let _caller_is_gone = waiting.answer.send(Err(Error::protocol(format!("unusable answer: {defect}")))).is_err();
+        }
+        self.handler.defect(&defect);
+    }
+
+    /// Ends everything: waiting calls fail with `why`, running requests are dropped.
+    pub(crate) fn close(&self, why: Error) {
+        if self.closed.set(why.clone()).is_err() {
+            return; // The first reason is the true one.
+        }
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        for (_, call) in waiting {
+            let _caller_is_gone = call.answer.send(Err(why.clone())).is_err();
+        }
+        self.running.cancel_all();
+        self.closing.notify_waiters();
+        self.handler.closed(&why);
+        if let Some(link) = self.link.get().cloned()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move { link.close().await });
+        }
+    }
+
+    async fn wait_closed(&self) -> Error {
+        loop {
+            let closing = self.closing.notified();
+            if let Some(why) = self.closed.get() {
+                return why.clone();
+            }
+            closing.await;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;

@@ -1,0 +1,265 @@
+//! `RawJson`: one JSON value kept as the bytes it arrived in.
+//!
+//! Payloads travel through the wire in this form. The bytes are shared, never copied, and parsed only by whoever
+//! looks inside; what nobody understands therefore leaves exactly as it came.
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::limits::{JSON_DEPTH_MAX, LimitBreach};
+
+/// One valid JSON value in UTF-8, without white space around it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RawJson(Bytes);
+
+impl RawJson {
+    /// The value `{}`.
+    pub const EMPTY_OBJECT: Self = Self(Bytes::from_static(b"{}"));
+    /// The value `null`.
+    pub const NULL: Self = Self(Bytes::from_static(b"null"));
+
+    /// Checks text that came from outside.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, Error> {
+        let bytes = bytes.into();
+        let value: &RawValue = serde_json::from_slice(&bytes).map_err(|error| json_error(&error))?;
+        Ok(Self(bytes.slice_ref(value.get().as_bytes())))
+    }
+
+    /// Writes a value of our own.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
+        let bytes = serde_json::to_vec(value).map_err(|error| Error::protocol(format!("cannot write JSON: {error}")))?;
+        Ok(Self(bytes.into()))
+    }
+
+    /// A JSON string.
+    pub fn string(text: &str) -> Self {
+        let mut bytes = Vec::with_capacity(text.len() + 2);
+        write_string(&mut bytes, text);
+        Self(bytes.into())
+    }
+
+    /// The part of this value that `part` borrows, sharing its bytes.
+    ///
+    /// `part` must have been read out of this value; anything else is copied.
+    pub fn share(&self, part: &RawValue) -> Self {
+        let part = part.get().as_bytes();
+        let range = self.0.as_ptr_range();
+        if range.contains(&part.as_ptr()) { Self(self.0.slice_ref(part)) } else { Self(Bytes::copy_from_slice(part)) }
+    }
+
+    /// A part of a frame that was read out of `frame` by serde, which has checked it.
+    pub(crate) fn part_of(frame: &Bytes, part: &RawValue) -> Self {
+        Self(frame.slice_ref(part.get().as_bytes()))
+    }
+
+    /// Reads the value into a type; the type may borrow from it.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        serde_json::from_slice(&self.0).map_err(|error| json_error(&error))
+    }
+
+    /// The JSON text.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The JSON text, sharing its bytes.
+    pub fn to_bytes(&self) -> Bytes {
+        self.0.clone()
+    }
+
+    /// The JSON text as a string.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Whether the value is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.first() == Some(&b'{')
+    }
+
+    /// Whether the value is `null`.
+    pub fn is_null(&self) -> bool {
+        &self.0[..] == b"null"
+    }
+
+    /// The member `key` of an object, sharing its bytes; `None` when there is none or this is no object.
+    pub fn member(&self, key: &str) -> Option<Self> {
+        if !self.is_object() || memchr::memmem::find(&self.0, key.as_bytes()).is_none() {
+            return None; // The usual answer, found without parsing.
+        }
+        let members: Members<'_> = self.read().ok()?;
+        members.0.into_iter().find(|(name, _)| name == key).map(|(_, value)| self.share(value))
+    }
+
+    /// The members of an object in the order they stand; empty when this is no object.
+    pub fn members(&self) -> Vec<(String, Self)> {
+        let Ok(members) = self.read::<Members<'_>>() else { return Vec::new() };
+        members.0.into_iter().map(|(name, value)| (name.into_owned(), self.share(value))).collect()
+    }
+
+    /// The elements of an array; `None` when this is no array.
+    pub fn elements(&self) -> Option<Vec<Self>> {
+        let elements: Vec<&RawValue> = self.read().ok()?;
+        Some(elements.into_iter().map(|element| self.share(element)).collect())
+    }
+
+    /// The same object with `key` set to `value`; every other byte stays as it is.
+    pub fn with_member(&self, key: &str, value: &Self) -> Self {
+        let mut out = BytesMut::with_capacity(self.0.len() + key.len() + value.0.len() + 8);
+        let old = self.member(key).map(|old| {
+            let start = old.0.as_ptr() as usize - self.0.as_ptr() as usize;
+            start..start + old.0.len()
+        });
+        if let Some(old) = old {
+            out.extend_from_slice(&self.0[..old.start]);
+            out.extend_from_slice(&value.0);
+            out.extend_from_slice(&self.0[old.end..]);
+        } else {
+            out.extend_from_slice(b"{");
+            write_string(&mut out, key);
+            out.extend_from_slice(b":");
+            out.extend_from_slice(&value.0);
+            let rest = if self.is_object() { &self.0[1..] } else { &b"}"[..] };
+            if rest.trim_ascii_start() != b"}" {
+                out.extend_from_slice(b",");
+            }
+            out.extend_from_slice(rest);
+        }
+        Self(out.freeze())
+    }
+}
+
+/// Members of an object, in order, borrowed.
+struct Members<'a>(Vec<(std::borrow::Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                    members.push((key, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// A key that borrows when it can.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+
+/// Writes `text` as a JSON string.
+pub(crate) fn write_string(out: &mut impl Extend<u8>, text: &str) {
+    out.extend(*b"\"");
+    if text.bytes().any(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        out.extend(quoted.bytes().skip(1));
+    } else {
+        out.extend(text.bytes());
+        out.extend(*b"\"");
+    }
+}
+
+/// Keeps the presence of a field apart from its being `null`.
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// What went wrong in somebody's JSON, with the breach of the depth limit named.
+pub(crate) fn json_error(error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    if text.starts_with("recursion limit") {
+        return Error::Limit(LimitBreach::new("JSON_DEPTH_MAX", JSON_DEPTH_MAX, "JSON nested too deeply"));
+    }
+    Error::protocol(format!("not the expected JSON: {text}"))
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: &RawValue = serde_json::from_slice(&self.0).map_err(serde::ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer).map_err(D::Error::custom)?;
+        Ok(Self(Bytes::copy_from_slice(value.get().as_bytes())))
+    }
+}
+
+impl From<serde_json::Value> for RawJson {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &'static str) -> RawJson {
+        RawJson::from_bytes(text).unwrap()
+    }
+
+    #[test]
+    fn a_member_is_set_without_touching_the_rest() {
+        let cases = [
+            ("{}", r#"{"k":1}"#),
+            ("{ }", r#"{"k":1 }"#),
+            (r#"{"a": 1e2}"#, r#"{"k":1,"a": 1e2}"#),
+            (r#"{"a":"k","k" : {"x":[1, 2]} ,"b":0}"#, r#"{"a":"k","k" : 1 ,"b":0}"#),
+        ];
+        for (before, after) in cases {
+            assert_eq!(raw(before).with_member("k", &raw("1")).as_str(), after);
+        }
+    }
+
+    #[test]
+    fn members_share_the_bytes_they_came_in() {
+        let object = raw(r#"{"a":{"deep":[1,2,3]},"b":12345678901234567890123}"#);
+        let a = object.member("a").unwrap();
+        assert_eq!(a.as_str(), r#"{"deep":[1,2,3]}"#);
+        assert!(object.as_bytes().as_ptr_range().contains(&a.as_bytes().as_ptr()));
+        assert_eq!(object.member("b").unwrap().as_str(), "12345678901234567890123");
+        assert!(object.member("deep").is_none(), "only the outermost level counts");
+    }
+
+    #[test]
+    fn too_deep_is_named_as_such_where_it_is_looked_into() {
+        let deep = raw(Box::leak(format!("{}{}", "[".repeat(5000), "]".repeat(5000)).into_boxed_str()));
+        let error = deep.read::<serde_json::Value>().unwrap_err();
+        assert!(error.to_string().contains("JSON_DEPTH_MAX"), "{error}");
+    }
+
+    #[test]
+    fn strings_are_quoted() {
+        assert_eq!(RawJson::string("a\"b\n").as_str(), r#""a\"b\n""#);
+        assert_eq!(RawJson::string("plain").as_str(), r#""plain""#);
+    }
+}

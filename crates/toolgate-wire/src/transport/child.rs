@@ -1,0 +1,325 @@
+//! A server as a child process, spoken to over its stdin and stdout.
+//!
+//! The child leads a process group of its own, so that stopping reaches what it started too (`npx`, shells). Its stderr is always
+//! drained and the end of it kept. Stopping is orderly: close stdin, wait, TERM to the group, wait, KILL to the group.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::error::{Error, Result};
+use crate::limits::{CHILD_GRACE_MS, STDERR_TAIL_BYTES};
+use crate::link::{Inbound, Link, Outgoing};
+use crate::peer::lock;
+use crate::transport::stream;
+
+/// How long a closed stdout waits for the exit status that explains it.
+const EXIT_STATUS_WAIT: Duration = Duration::from_millis(500);
+
+/// How often a group that was told to end is looked at.
+const GROUP_POLL: Duration = Duration::from_millis(10);
+
+/// How to start a child.
+#[derive(Debug, Clone)]
+pub struct ChildConfig {
+    /// The program, as a path or a name on `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment: nothing else is passed on.
+    pub env: Vec<(OsString, OsString)>,
+    /// Its working directory; ours when absent.
+    pub cwd: Option<PathBuf>,
+    /// How long it may take to leave by itself, and again after TERM.
+    pub grace: Duration,
+}
+
+impl ChildConfig {
+    /// A program with an empty environment and the default patience.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        let grace = Duration::from_millis(CHILD_GRACE_MS);
+        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace }
+    }
+
+    /// The program and its arguments, for messages.
+    pub fn command_line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.args);
+        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Starts the child.
+    pub fn spawn(&self) -> Result<ChildTransport> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0);
+        die_with_parent(&mut command);
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        let failed = |source| Error::Spawn { command: self.command_line(), source: Arc::new(source) };
+        let mut child = command.spawn().map_err(failed)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(Error::protocol("the child has no pipes"));
+        };
+        let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
+        let draining = tokio::spawn(drain(stderr, tail.clone()));
+        let (ended, has_ended) = watch::channel(None);
+        let (stop, stop_asked) = watch::channel(());
+        tokio::spawn(Supervisor { child, group, grace: self.grace, ended, stop: stop_asked, draining }.run());
+        let stdin = Stdin(Arc::new(Mutex::new(Some(stdin))));
+        let handle = ChildHandle { group, tail, has_ended, stdin: stdin.clone(), _stop_when_dropped: Arc::new(stop) };
+        Ok(ChildTransport { stdin, stdout, handle })
+    }
+}
+
+/// Ends the child when this process dies without a chance to say so.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the one exception: what a child does between fork and exec")]
+fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let ask_for_signal = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+        // The parent may have died before the signal was asked for.
+        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(std::io::Error::other("the parent is gone")) }
+    };
+    // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
+    unsafe { command.pre_exec(ask_for_signal) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_command: &mut Command) {}
+
+/// A child that was started, before a peer is joined to it.
+#[derive(Debug)]
+pub struct ChildTransport {
+    stdin: Stdin,
+    stdout: ChildStdout,
+    handle: ChildHandle,
+}
+
+impl ChildTransport {
+    /// What can be known of the child while it runs. The child is stopped when the last handle and the peer are gone.
+    pub fn handle(&self) -> ChildHandle {
+        self.handle.clone()
+    }
+
+    /// For [`Peer::start`](crate::Peer::start).
+    pub fn open(self) -> impl FnOnce(Inbound) -> Arc<dyn Link> {
+        move |inbound| {
+            let handle = self.handle;
+            let ending = Ending { tail: handle.tail.clone(), has_ended: handle.has_ended.clone() };
+            let stream = stream::open_with(self.stdout, self.stdin, async move { ending.explain().await })(inbound);
+            Arc::new(ChildLink { stream, handle })
+        }
+    }
+}
+
+/// What can be known of a child while it runs.
+#[derive(Debug, Clone)]
+pub struct ChildHandle {
+    group: Option<Pid>,
+    tail: Arc<Mutex<VecDeque<u8>>>,
+    has_ended: watch::Receiver<Option<ExitStatus>>,
+    stdin: Stdin,
+    _stop_when_dropped: Arc<watch::Sender<()>>,
+}
+
+impl ChildHandle {
+    /// Its process id, which is also that of its group.
+    pub fn pid(&self) -> Option<u32> {
+        self.group.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+    }
+
+    /// The end of what it wrote to stderr.
+    pub fn stderr_tail(&self) -> String {
+        tail_text(&self.tail)
+    }
+
+    /// How it ended, if it has.
+    pub fn exit_status(&self) -> Option<ExitStatus> {
+        *self.has_ended.borrow()
+    }
+
+    /// Waits until it has ended.
+    pub async fn ended(&self) -> Option<ExitStatus> {
+        let mut has_ended = self.has_ended.clone();
+        has_ended.wait_for(Option::is_some).await.ok().and_then(|status| *status)
+    }
+
+    /// Whether it has read all that was written to its stdin: one that has not is still starting. `None` where the system cannot tell.
+    pub fn has_read_everything(&self) -> Option<bool> {
+        let stdin = lock(&self.stdin.0);
+        Some(rustix::io::ioctl_fionread(stdin.as_ref()?).ok()? == 0)
+    }
+}
+
+/// Why the stream of a child ended.
+struct Ending {
+    tail: Arc<Mutex<VecDeque<u8>>>,
+    has_ended: watch::Receiver<Option<ExitStatus>>,
+}
+
+impl Ending {
+    async fn explain(mut self) -> String {
+        let waited = tokio::time::timeout(EXIT_STATUS_WAIT, self.has_ended.wait_for(Option::is_some)).await;
+        let what = match waited {
+            Ok(Ok(status)) => status.map_or_else(|| "the server ended".to_owned(), |status| format!("the server ended with {status}")),
+            _ => "the server closed its stdout".to_owned(),
+        };
+        let tail = tail_text(&self.tail);
+        let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        if last.is_empty() { what } else { format!("{what}; its last words: {}", last.trim().escape_debug()) }
+    }
+}
+
+fn tail_text(tail: &Mutex<VecDeque<u8>>) -> String {
+    let tail: Vec<u8> = lock(tail).iter().copied().collect();
+    String::from_utf8_lossy(&tail).into_owned()
+}
+
+async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<VecDeque<u8>>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
+        let mut tail = lock(&tail);
+        tail.extend(&chunk[..size]);
+        let surplus = tail.len().saturating_sub(STDERR_TAIL_BYTES);
+        tail.drain(..surplus);
+    }
+}
+
+struct ChildLink {
+    stream: Arc<dyn Link>,
+    handle: ChildHandle,
+}
+
+impl Link for ChildLink {
+    fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<()>> {
+        self.stream.send(outgoing)
+    }
+
+    fn try_send(&self, outgoing: Outgoing) -> Option<Outgoing> {
+        self.stream.try_send(outgoing)
+    }
+
+    fn cancels_with_message(&self) -> bool {
+        true
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.stream.close().await; // Closes stdin once everything is written.
+            self.handle._stop_when_dropped.send_replace(());
+            self.handle.ended().await;
+        })
+    }
+}
+
+/// The one that owns the process, sees it end, and ends its group.
+struct Supervisor {
+    child: Child,
+    group: Option<Pid>,
+    grace: Duration,
+    ended: watch::Sender<Option<ExitStatus>>,
+    stop: watch::Receiver<()>,
+    draining: JoinHandle<()>,
+}
+
+impl Supervisor {
+    async fn run(mut self) {
+        let status = tokio::select! {
+            status = self.child.wait() => status.ok(),
+            _ = self.stop.changed() => {
+                // Asked to stop, or nobody is left: stdin is closed, so it should leave by itself.
+                let leaving = tokio::time::timeout(self.grace, self.child.wait()).await;
+                match leaving {
+                    Ok(status) => status.ok(),
+                    Err(_) => self.terminate().await,
+                }
+            }
+        };
+        self.end_group().await;
+        let _stderr_is_inherited_elsewhere = tokio::time::timeout(GROUP_POLL * 10, &mut self.draining).await.is_err();
+        self.ended.send_replace(Some(status.unwrap_or_default()));
+        self.group = None;
+    }
+
+    async fn terminate(&mut self) -> Option<ExitStatus> {
+        self.signal(Signal::TERM);
+        if let Ok(status) = tokio::time::timeout(self.grace, self.child.wait()).await {
+            return status.ok();
+        }
+        self.signal(Signal::KILL);
+        self.child.wait().await.ok()
+    }
+
+    /// Ends what the child left behind in its group.
+    async fn end_group(&self) {
+        let is_empty = || self.group.is_none_or(|group| test_kill_process_group(group).is_err());
+        if is_empty() {
+            return;
+        }
+        self.signal(Signal::TERM);
+        let deadline = tokio::time::Instant::now() + self.grace;
+        while !is_empty() && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(GROUP_POLL).await;
+        }
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            let _it_is_gone_already = kill_process_group(group, signal).is_err();
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    /// The runtime went down before the child did.
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        self.draining.abort();
+    }
+}
+
+/// The child's stdin, shared so that it can be asked whether the child has read it all; closed when the writer is done.
+#[derive(Debug, Clone)]
+struct Stdin(Arc<Mutex<Option<ChildStdin>>>);
+
+impl Stdin {
+    fn with<T>(&self, act: impl FnOnce(Pin<&mut ChildStdin>) -> Poll<std::io::Result<T>>) -> Poll<std::io::Result<T>> {
+        match lock(&self.0).as_mut() {
+            Some(stdin) => act(Pin::new(stdin)),
+            None => Poll::Ready(Err(std::io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+}
+
+impl AsyncWrite for Stdin {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.with(|stdin| stdin.poll_write(cx, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.with(|stdin| stdin.poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        lock(&self.0).take();
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,9 @@
+//! How frames travel. Each file is one way; all of them end in a [`Link`](crate::link::Link) and an [`Inbound`](crate::link::Inbound).
+
+pub mod stream;
+
+pub mod child;
+
+pub mod pair;
+
+pub mod socket;
