@@ -97,6 +97,10 @@ impl Call {
         self
     }
 
+    pub(crate) fn wants_progress(&self) -> bool {
+        self.progress.is_some()
+    }
+
     pub(crate) fn about(mut self, about: Option<Id>) -> Self {
         self.about = about;
         self

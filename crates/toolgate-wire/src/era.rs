@@ -85,6 +85,17 @@ impl fmt::Display for Version {
     }
 }
 
+/// How a server wants to be spoken to, as far as that must be found out. Worth remembering: it saves the probe.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Era {
+    /// Without a handshake (2026-07-28).
+    Modern,
+    /// With `initialize`.
+    Legacy,
+    /// With `initialize`, over the HTTP+SSE transport of 2024-11-05.
+    LegacySse,
+}
+
 /// The two sides of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {

@@ -38,6 +38,14 @@ pub enum Error {
         /// Whether it was the idle limit (progress would have reset it) or the total one.
         idle: bool,
     },
+    /// A server that was started or reached, but did not finish the handshake.
+    #[error("the server did not answer the handshake within {after:?}{}", last_words(.stderr))]
+    NotAnswering {
+        /// How long it had.
+        after: Duration,
+        /// The end of what it wrote to stderr.
+        stderr: String,
+    },
     /// Something from outside was larger than we take.
     #[error("too much: {0}")]
     Limit(LimitBreach),
@@ -85,6 +93,12 @@ pub enum Error {
     },
 }
 
+/// The last line of a server's stderr, for the end of a sentence.
+pub(crate) fn last_words(stderr: &str) -> String {
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    if last.is_empty() { String::new() } else { format!("; its last words: {}", last.escape_debug()) }
+}
+
 impl Error {
     pub(crate) fn protocol(what: impl Into<Arc<str>>) -> Self {
         Self::Protocol(what.into())
@@ -96,6 +110,17 @@ impl Error {
 
     pub(crate) fn io(doing: impl Into<String>, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Io { doing: doing.into(), source: Arc::from(source.into()) }
+    }
+
+    /// An HTTP failure that carries a JSON-RPC error is that error to whoever made the call.
+    pub(crate) fn into_answer(self) -> Self {
+        match self {
+            Self::Http(failure) => match &failure.rpc {
+                Some(rpc) => Self::Rpc(rpc.clone()),
+                None => Self::Http(failure),
+            },
+            other => other,
+        }
     }
 
     /// The JSON-RPC code, when the other side answered with an error.
@@ -120,11 +145,16 @@ pub struct HttpFailure {
     pub challenges: Vec<String>,
     /// The beginning of the body.
     pub body: String,
+    /// The JSON-RPC error in the body, if there is one.
+    pub rpc: Option<RpcError>,
 }
 
 impl fmt::Display for HttpFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} answered HTTP {}", self.url, self.status)?;
+        if let Some(rpc) = &self.rpc {
+            return write!(f, ": {rpc}");
+        }
         let body = self.body.trim();
         if !body.is_empty() {
             let short: String = body.chars().take(200).collect();

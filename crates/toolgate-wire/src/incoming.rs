@@ -35,6 +35,11 @@ impl Incoming {
         self.core.call(call.about(Some(self.request.id.clone()))).await
     }
 
+    /// Ends the stream that carries the answer, which the other side fetches later. `false` where that cannot be.
+    pub fn park(&self) -> bool {
+        self.core.link().is_ok_and(|link| link.park(&self.request.id))
+    }
+
     /// The parameters, or `{}`.
     pub fn params(&self) -> RawJson {
         self.request.params.clone().unwrap_or(RawJson::EMPTY_OBJECT)
@@ -95,6 +100,8 @@ impl Reply {
     fn withheld(&self) {
         if let Some(answers) = self.batch.as_ref().and_then(|batch| batch.withhold()) {
             self.core.send_soon(Outgoing::batch(answers).about(Some(self.id.clone())));
+        } else if let Ok(link) = self.core.link() {
+            link.withdraw(&self.id);
         }
     }
 

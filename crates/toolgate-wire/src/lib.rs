@@ -13,6 +13,10 @@ pub mod message;
 
 pub mod era;
 
+pub mod meta;
+
+pub mod headers;
+
 pub mod link;
 
 mod call;
@@ -21,10 +25,24 @@ mod peer;
 
 pub mod transport;
 
+pub mod view;
+
+mod ask;
+mod client;
+mod lists;
+mod negotiate;
+mod rounds;
+mod subscribe;
+mod tasks;
+
 pub use call::{Call, CallId, Progress};
-pub use era::{Role, Version};
+pub use client::{Client, ClientSide, Question, ServerAbout};
+pub use era::{Era, Role, Version};
 pub use error::{Error, HttpFailure, Result, RpcError};
 pub use incoming::Incoming;
 pub use message::{Defect, DefectKind, Id, Method, Notification};
+pub use negotiate::{ConnectOptions, Endpoint, connect};
 pub use peer::{Direction, Handler, Origin, Peer, Tally, Tap};
 pub use raw::RawJson;
+pub use subscribe::{Subscription, Watch};
+pub use tasks::{Task, TaskStatus};

@@ -43,6 +43,9 @@ pub const HEADER_BYTES_MAX: usize = 64 * 1024;
 /// One value sent in an `Mcp-*` header; longer ones are refused by common servers and proxies.
 pub const HEADER_VALUE_BYTES_MAX: usize = 8 * 1024;
 
+/// Arguments of one tool that travel as headers; servers commonly take about a hundred headers in all.
+pub const PARAM_HEADERS_MAX: usize = 64;
+
 /// How much of an HTTP error body is read to say what went wrong.
 pub const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
 

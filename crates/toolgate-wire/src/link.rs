@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderName, HeaderValue};
 
 use crate::error::{Error, Result};
-use crate::message::{Defect, Id, Message};
+use crate::message::{Defect, Frame, Id, Message};
 use crate::peer::Core;
 
 /// Something to send, with what a transport needs to know about it.
@@ -83,6 +83,14 @@ pub trait Link: Send + Sync + 'static {
     /// Whether a call given up is told to the other side with a message (else closing its stream says it).
     fn cancels_with_message(&self) -> bool;
 
+    /// No answer to `request` of the other side will come: it was cancelled.
+    fn withdraw(&self, _request: &Id) {}
+
+    /// Ends the answer stream of `request` early; what follows waits until the other side asks for it. `false` where that cannot be.
+    fn park(&self, _request: &Id) -> bool {
+        false
+    }
+
     /// Ends the transport in order: everything accepted is written first.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
@@ -100,6 +108,13 @@ impl Inbound {
     pub fn frame(&self, bytes: Bytes, about: Option<u64>) {
         if let Some(core) = self.0.upgrade() {
             core.receive(bytes, about);
+        }
+    }
+
+    /// One frame arrived that the transport has read already.
+    pub(crate) fn read_frame(&self, frame: Frame, bytes: &Bytes) {
+        if let Some(core) = self.0.upgrade() {
+            core.receive_read(frame, bytes);
         }
     }
 

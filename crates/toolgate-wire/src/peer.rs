@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -154,9 +154,26 @@ impl Peer {
         core.close(Error::closed("closed by this side"));
     }
 
+    /// This peer, without keeping it alive.
+    pub(crate) fn downgrade(&self) -> WeakPeer {
+        WeakPeer(Arc::downgrade(&self.0.core))
+    }
+
     /// Where frames that arrive by another road are delivered.
     pub(crate) fn inbound(&self) -> Inbound {
         Inbound::new(&self.0.core)
+    }
+}
+
+/// A peer that may be spoken to, but is not kept alive by it.
+#[derive(Clone)]
+pub(crate) struct WeakPeer(Weak<Core>);
+
+impl WeakPeer {
+    /// Tells the other side something, if it is still there.
+    pub(crate) async fn notify(&self, notification: Notification) -> Result<()> {
+        let core = self.0.upgrade().ok_or_else(|| Error::closed("the connection is gone"))?;
+        core.send(Outgoing::one(Message::Notification(notification))).await
     }
 }
 
@@ -260,8 +277,26 @@ impl Core {
             tap(Direction::Received, &bytes);
         }
         match Frame::read(bytes) {
-            Ok(Frame::One(message)) => self.take(message, about, None),
-            Ok(Frame::Batch(entries)) => {
+            Ok(frame) => self.take_frame(frame, about),
+            Err(mut defect) => {
+                defect.id = defect.id.or_else(|| about.map(Id::number));
+                self.report(defect);
+            }
+        }
+    }
+
+    /// Takes one frame that the transport has read already.
+    pub(crate) fn receive_read(self: &Arc<Self>, frame: Frame, bytes: &Bytes) {
+        if let Some(tap) = &self.tap {
+            tap(Direction::Received, bytes);
+        }
+        self.take_frame(frame, None);
+    }
+
+    fn take_frame(self: &Arc<Self>, frame: Frame, about: Option<CallId>) {
+        match frame {
+            Frame::One(message) => self.take(message, about, None),
+            Frame::Batch(entries) => {
                 let requests = entries.iter().filter(|entry| matches!(entry, Ok(Message::Request(_)))).count();
                 let reply = BatchReply::new(requests);
                 for entry in entries {
@@ -270,10 +305,6 @@ impl Core {
                         Err(defect) => self.report(defect),
                     }
                 }
-            }
-            Err(mut defect) => {
-                defect.id = defect.id.or_else(|| about.map(Id::number));
-                self.report(defect);
             }
         }
     }

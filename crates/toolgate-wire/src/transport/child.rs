@@ -19,7 +19,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, last_words};
 use crate::limits::{CHILD_GRACE_MS, STDERR_TAIL_BYTES};
 use crate::link::{Inbound, Link, Outgoing};
 use crate::peer::lock;
@@ -181,9 +181,7 @@ impl Ending {
             Ok(Ok(status)) => status.map_or_else(|| "the server ended".to_owned(), |status| format!("the server ended with {status}")),
             _ => "the server closed its stdout".to_owned(),
         };
-        let tail = tail_text(&self.tail);
-        let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        if last.is_empty() { what } else { format!("{what}; its last words: {}", last.trim().escape_debug()) }
+        what + &last_words(&tail_text(&self.tail))
     }
 }
 

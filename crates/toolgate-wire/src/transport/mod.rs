@@ -7,3 +7,13 @@ pub mod child;
 pub mod pair;
 
 pub mod socket;
+
+pub mod http_pool;
+
+pub mod http_client;
+
+mod http_answer;
+
+pub mod event_stream;
+
+pub mod sse_client;

@@ -49,14 +49,15 @@ where
         let outbox = Arc::new(Outbox::default());
         let writing = tokio::spawn(write_all(writer, outbox.clone(), inbound.clone()));
         let reading = tokio::spawn(read_all(reader, inbound, why_ended));
-        Arc::new(StreamLink { outbox, reading: reading.abort_handle(), writing: Mutex::new(Some(writing)) })
+        Arc::new(StreamLink { outbox, reading: reading.abort_handle(), writing: tokio::sync::Mutex::new(Some(writing)) })
     }
 }
 
 struct StreamLink {
     outbox: Arc<Outbox>,
     reading: AbortHandle,
-    writing: Mutex<Option<tokio::task::JoinHandle<()>>>,
+    /// Whoever closes second waits here until the first has written everything.
+    writing: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
 impl Link for StreamLink {
@@ -91,8 +92,8 @@ impl Link for StreamLink {
             lock(&self.outbox.state).closed = true;
             self.outbox.work.notify_one();
             self.outbox.room.notify_waiters();
-            let writing = lock(&self.writing).take();
-            if let Some(writing) = writing {
+            let mut writing = self.writing.lock().await;
+            if let Some(writing) = writing.take() {
                 let abort = writing.abort_handle();
                 let limit = std::time::Duration::from_millis(crate::limits::CLOSE_MS);
                 if tokio::time::timeout(limit, writing).await.is_err() {

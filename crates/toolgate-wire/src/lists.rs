@@ -1,0 +1,105 @@
+//! Lists of a server, all pages of them, bounded.
+
+use std::collections::HashSet;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::headers::ParamHeaders;
+use crate::limits::{CURSOR_BYTES_MAX, LIST_ENTRIES_MAX, LimitBreach, PAGES_MAX};
+use crate::raw::RawJson;
+use crate::view::{CacheHint, Entry, EntryDefect, Listing, Prompt, Resource, ResourceTemplate, Tool, read_entries};
+
+/// A list that is read page by page.
+struct Pages {
+    method: &'static str,
+    member: &'static str,
+    entries: Vec<RawJson>,
+    cache: Option<CacheHint>,
+    seen: HashSet<RawJson>,
+    /// Why the list ended before its end, if it did.
+    cut: Option<EntryDefect>,
+}
+
+impl Pages {
+    /// Takes one page in; gives the cursor of the next.
+    fn take(&mut self, result: &RawJson) -> Result<Option<RawJson>> {
+        let page = result.member(self.member).and_then(|entries| entries.elements());
+        let Some(page) = page else {
+            return Err(Error::protocol(format!("the answer to `{}` has no list `{}`", self.method, self.member)));
+        };
+        self.entries.extend(page);
+        if self.entries.len() > LIST_ENTRIES_MAX {
+            let what = format!("entries of `{}`", self.method);
+            return Err(Error::Limit(LimitBreach::new("LIST_ENTRIES_MAX", LIST_ENTRIES_MAX, what)));
+        }
+        let hint = CacheHint::read(result);
+        self.cache = Some(self.cache.map_or(hint, |cache| cache.and(hint)));
+        let cursor = result.member("nextCursor").filter(|cursor| !matches!(cursor.as_bytes(), b"null" | b"\"\""));
+        let Some(cursor) = cursor else { return Ok(None) };
+        if cursor.as_bytes().len() > CURSOR_BYTES_MAX {
+            let what = format!("the cursor of `{}`", self.method);
+            return Err(Error::Limit(LimitBreach::new("CURSOR_BYTES_MAX", CURSOR_BYTES_MAX, what)));
+        }
+        if !self.seen.insert(cursor.clone()) {
+            let reason = format!("the server repeats the cursor {cursor} of `{}`; the list may be incomplete", self.method);
+            self.cut = Some(EntryDefect { index: self.entries.len(), name: None, reason, raw: cursor });
+            return Ok(None);
+        }
+        if self.seen.len() >= PAGES_MAX {
+            return Err(Error::Limit(LimitBreach::new("PAGES_MAX", PAGES_MAX, format!("pages of `{}`", self.method))));
+        }
+        Ok(Some(cursor))
+    }
+}
+
+impl Client {
+    /// All tools. Those whose header annotations are invalid are set aside where headers are used.
+    pub async fn list_tools(&self) -> Result<Listing<Tool>> {
+        let mut listing: Listing<Tool> = self.list("tools/list", "tools").await?;
+        if self.is_modern_http() {
+            let tools = std::mem::take(&mut listing.entries);
+            for (index, tool) in tools.into_iter().enumerate() {
+                match ParamHeaders::of(tool.input_schema.as_ref().unwrap_or(&RawJson::EMPTY_OBJECT)) {
+                    Ok(headers) => {
+                        self.keep_tool_headers(tool.name.clone(), headers);
+                        listing.entries.push(tool);
+                    }
+                    Err(reason) => listing.defects.push(EntryDefect { index, name: Some(tool.name), reason, raw: tool.raw }),
+                }
+            }
+        }
+        Ok(listing)
+    }
+
+    /// All prompts.
+    pub async fn list_prompts(&self) -> Result<Listing<Prompt>> {
+        self.list("prompts/list", "prompts").await
+    }
+
+    /// All resources.
+    pub async fn list_resources(&self) -> Result<Listing<Resource>> {
+        self.list("resources/list", "resources").await
+    }
+
+    /// All resource templates.
+    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>> {
+        self.list("resources/templates/list", "resourceTemplates").await
+    }
+
+    async fn list<T: Entry>(&self, method: &'static str, member: &'static str) -> Result<Listing<T>> {
+        let mut pages = Pages { method, member, entries: Vec::new(), cache: None, seen: HashSet::new(), cut: None };
+        let mut cursor: Option<RawJson> = None;
+        loop {
+            let params = cursor.map(|cursor| RawJson::EMPTY_OBJECT.with_member("cursor", &cursor));
+            let result = self.request(Call::new(method, params)).await?;
+            cursor = pages.take(&result)?;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let (entries, mut defects) = read_entries(pages.entries);
+        defects.extend(pages.cut);
+        Ok(Listing { entries, defects, cache: pages.cache.unwrap_or_default() })
+    }
+}

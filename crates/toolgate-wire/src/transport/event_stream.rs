@@ -1,0 +1,199 @@
+//! Server-sent events: reading them out of a byte stream, and writing them.
+//!
+//! One event carries one JSON message. Reading copies the bytes of the stream once and shares them from there on.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use crate::error::{Error, Result};
+use crate::limits::{LimitBreach, MESSAGE_BYTES_MAX};
+
+/// One event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Event {
+    /// Its type; `message` when the stream names none.
+    pub kind: Option<String>,
+    /// Its data; empty for an event that only carries an id or a retry time.
+    pub data: Bytes,
+    /// Its id, for resumption.
+    pub id: Option<String>,
+    /// How long to wait before reconnecting, in milliseconds.
+    pub retry_ms: Option<u64>,
+}
+
+impl Event {
+    /// Whether it carries a message (and not, say, the endpoint of the oldest HTTP transport).
+    pub fn is_message(&self) -> bool {
+        self.kind.as_deref().is_none_or(|kind| kind == "message" || kind.is_empty()) && !self.data.is_empty()
+    }
+
+    /// Writes the event. `data` must hold no line breaks, which frames never do.
+    pub fn write_to(&self, out: &mut BytesMut) {
+        out.reserve(self.data.len() + 64);
+        if let Some(id) = &self.id {
+            out.extend_from_slice(format!("id: {id}\n").as_bytes());
+        }
+        if let Some(retry) = self.retry_ms {
+            out.extend_from_slice(format!("retry: {retry}\n").as_bytes());
+        }
+        if let Some(kind) = &self.kind {
+            out.extend_from_slice(format!("event: {kind}\n").as_bytes());
+        }
+        out.extend_from_slice(b"data: ");
+        out.extend_from_slice(&self.data);
+        out.extend_from_slice(b"\n\n");
+    }
+}
+
+/// Cuts a byte stream into events.
+#[derive(Debug, Default)]
+pub struct EventReader {
+    buffer: BytesMut,
+    /// How much of the buffer is known to hold no line end.
+    searched: usize,
+    started: bool,
+    event: Event,
+    /// Whether `event` holds anything to hand out.
+    touched: bool,
+    has_data: bool,
+}
+
+impl EventReader {
+    /// Adds bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() + self.event.data.len() > MESSAGE_BYTES_MAX {
+            let what = "one server-sent event";
+            return Err(Error::Limit(LimitBreach::new("MESSAGE_BYTES_MAX", MESSAGE_BYTES_MAX, what)));
+        }
+        Ok(())
+    }
+
+    /// The next event that is complete.
+    pub fn next_event(&mut self) -> Option<Event> {
+        while let Some(line) = self.next_line() {
+            if line.is_empty() {
+                self.has_data = false;
+                if std::mem::take(&mut self.touched) {
+                    return Some(std::mem::take(&mut self.event));
+                }
+            } else {
+                self.take_line(line);
+            }
+        }
+        None
+    }
+
+    /// The next line without its end, which may be LF, CR LF or CR.
+    fn next_line(&mut self) -> Option<Bytes> {
+        if !self.started {
+            if self.buffer.len() < 3 && b"\xef\xbb\xbf".starts_with(&self.buffer) {
+                return None; // The beginning of a byte order mark, or nothing yet.
+            }
+            if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.buffer.advance(3);
+            }
+            self.started = true;
+        }
+        let Some(at) = memchr::memchr2(b'\n', b'\r', &self.buffer[self.searched..]) else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let end = self.searched + at;
+        let is_cr = self.buffer[end] == b'\r';
+        if is_cr && end + 1 == self.buffer.len() {
+            self.searched = end;
+            return None; // The LF of a CR LF may still come.
+        }
+        let line = self.buffer.split_to(end).freeze();
+        let both = is_cr && self.buffer.get(1) == Some(&b'\n');
+        self.buffer.advance(if both { 2 } else { 1 });
+        self.searched = 0;
+        Some(line)
+    }
+
+    fn take_line(&mut self, line: Bytes) {
+        let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
+        let name = line.slice(..colon);
+        let mut value = line.slice((colon + 1).min(line.len())..);
+        if value.first() == Some(&b' ') {
+            value.advance(1);
+        }
+        let text = || String::from_utf8_lossy(&value).into_owned();
+        match &name[..] {
+            b"data" => {
+                self.event.data = if self.has_data { joined(&self.event.data, &value) } else { value };
+                self.has_data = true;
+            }
+            b"event" => self.event.kind = Some(text()),
+            b"id" if !value.contains(&0) => self.event.id = Some(text()),
+            b"retry" => match text().parse() {
+                Ok(retry) => self.event.retry_ms = Some(retry),
+                Err(_) => return,
+            },
+            _ => return, // A comment, or a field from the future.
+        }
+        self.touched = true;
+    }
+}
+
+fn joined(first: &[u8], second: &[u8]) -> Bytes {
+    let mut both = BytesMut::with_capacity(first.len() + second.len() + 1);
+    both.extend_from_slice(first);
+    both.extend_from_slice(b"\n");
+    both.extend_from_slice(second);
+    both.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(chunks: &[&[u8]]) -> Vec<(String, String, String, u64)> {
+        let mut reader = EventReader::default();
+        let mut events = Vec::new();
+        for chunk in chunks {
+            reader.push(chunk).unwrap();
+            while let Some(event) = reader.next_event() {
+                let data = String::from_utf8_lossy(&event.data).into_owned();
+                events.push((event.kind.unwrap_or_default(), data, event.id.unwrap_or_default(), event.retry_ms.unwrap_or(0)));
+            }
+        }
+        events
+    }
+
+    #[test]
+    fn events_are_found_wherever_the_chunks_break_and_however_lines_end() {
+        let expected = [
+            (String::new(), "{\"a\":1}".to_owned(), "1".to_owned(), 0),
+            ("endpoint".to_owned(), "/m".to_owned(), String::new(), 500),
+            (String::new(), "x\ny".to_owned(), String::new(), 0),
+            (String::new(), String::new(), "p".to_owned(), 0),
+        ];
+        let text = "\u{feff}: hello\nid: 1\ndata: {\"a\":1}\n\nevent:endpoint\nretry: 500\nretry: x\ndata:/m\n\n\ndata: x\ndata: y\nfuture: z\n\nid: p\ndata:\n\ndata: unfinished\n";
+        for ending in ["\n", "\r\n", "\r"] {
+            let text = text.replace('\n', ending);
+            let bytes = text.as_bytes();
+            for cut in 0..bytes.len() {
+                assert_eq!(read(&[&bytes[..cut], &bytes[cut..]]), expected, "cut at {cut}, ending {ending:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let event = Event { kind: Some("message".into()), data: "{}".into(), id: Some("7".into()), retry_ms: Some(9) };
+        let mut out = BytesMut::new();
+        event.write_to(&mut out);
+        let mut reader = EventReader::default();
+        reader.push(&out).unwrap();
+        assert_eq!(reader.next_event(), Some(event));
+    }
+
+    #[test]
+    fn an_endless_event_is_a_named_breach() {
+        let mut reader = EventReader::default();
+        let chunk = vec![b'x'; 1 << 20];
+        let error = (0..=MESSAGE_BYTES_MAX >> 20).find_map(|_| reader.push(&chunk).err()).unwrap();
+        assert!(error.to_string().contains("MESSAGE_BYTES_MAX"), "{error}");
+    }
+}

@@ -1,0 +1,410 @@
+//! Streamable HTTP, client side: every message is a POST, its answer is JSON or a stream of events.
+//!
+//! Before 2026-07-28 there is also a session, one GET stream for what the server says unasked, and resumption of streams that broke. A
+//! request is sent and answered within one future: dropping it closes the stream, which is how 2026-07-28 cancels.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method as HttpMethod, Request, Response, StatusCode, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tokio::task::AbortHandle;
+
+use crate::call::CallId;
+use crate::era::Version;
+use crate::error::{Error, Result};
+use crate::headers::{self, LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
+use crate::limits::{CLOSE_MS, RESUME_ATTEMPTS_MAX};
+use crate::link::{Inbound, Link, Messages, Outgoing};
+use crate::message::Message;
+use crate::peer::lock;
+use crate::raw::RawJson;
+use crate::transport::http_answer::{self, Followed, Resume};
+use crate::transport::http_pool::HttpPool;
+
+/// Redirects that are followed within one request.
+const REDIRECTS_MAX: usize = 3;
+
+/// How long the GET stream may take to open before calls go ahead without it.
+const LISTEN_OPEN: Duration = Duration::from_secs(2);
+
+/// Where a server is and how it is reached.
+#[derive(Clone, Debug)]
+pub struct HttpEndpoint {
+    /// Its connections.
+    pub pool: HttpPool,
+    /// Its address.
+    pub url: Uri,
+    /// Headers for every request; they win over everything but the protocol's own.
+    pub headers: HeaderMap,
+    /// Who we are to the server, where that changes with time.
+    pub credentials: Option<Arc<dyn Credentials>>,
+}
+
+impl HttpEndpoint {
+    /// An address without extra headers.
+    pub fn new(pool: HttpPool, url: &str) -> Result<Self> {
+        let uri: Uri = url.parse().map_err(|error| Error::io(format!("read the URL `{url}`"), error))?;
+        if uri.host().is_none() || !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err(Error::io(format!("read the URL `{url}`"), "it must start with `http://` or `https://` and name a host"));
+        }
+        Ok(Self { pool, url: uri, headers: HeaderMap::new(), credentials: None })
+    }
+
+    /// The headers of every request, with the credentials of this moment.
+    pub(crate) async fn base_headers(&self) -> Result<HeaderMap> {
+        let mut headers = self.headers.clone();
+        if let Some(credentials) = &self.credentials
+            && !headers.contains_key(AUTHORIZATION)
+            && let Some(value) = credentials.authorization().await?
+        {
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(headers)
+    }
+
+    pub(crate) async fn request(&self, method: HttpMethod, url: Uri, headers: HeaderMap, body: Bytes) -> Result<Response<Incoming>> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = url;
+        *request.headers_mut() = headers;
+        self.pool.request(request).await
+    }
+}
+
+/// Gives the `Authorization` header of each request.
+pub trait Credentials: Send + Sync + fmt::Debug {
+    /// The header now; `None` sends the request without.
+    fn authorization(&self) -> BoxFuture<'_, Result<Option<HeaderValue>>>;
+}
+
+/// What the wire and its background task share.
+pub(crate) struct HttpWire {
+    endpoint: HttpEndpoint,
+    pub(crate) inbound: Inbound,
+    state: Mutex<State>,
+}
+
+#[derive(Default, Clone)]
+struct State {
+    version: Option<Version>,
+    session: Option<HeaderValue>,
+    /// Where a redirect has led.
+    moved_to: Option<Uri>,
+}
+
+/// The way out of a client over streamable HTTP.
+pub struct HttpLink {
+    wire: Arc<HttpWire>,
+    listening: Mutex<Option<AbortHandle>>,
+}
+
+impl fmt::Debug for HttpLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpLink").field(&self.wire.endpoint.url).finish()
+    }
+}
+
+impl HttpLink {
+    pub(crate) fn new(endpoint: HttpEndpoint, inbound: Inbound) -> Self {
+        let wire = HttpWire { endpoint, inbound, state: Mutex::default() };
+        Self { wire: Arc::new(wire), listening: Mutex::new(None) }
+    }
+
+    /// Speaks this version from now on; `None` before a handshake. Forgets the session.
+    pub(crate) fn speak(&self, version: Option<Version>) {
+        let mut state = lock(&self.wire.state);
+        state.version = version;
+        state.session = None;
+    }
+
+    /// Keeps the session and says the agreed version from now on.
+    pub(crate) fn agreed(&self, version: Version) {
+        lock(&self.wire.state).version = Some(version);
+    }
+
+    /// Opens the stream for what the server says unasked, and waits until it is open or refused.
+    pub(crate) async fn listen(&self) {
+        let opening = self.wire.get(None);
+        let Ok(Ok(response)) = tokio::time::timeout(LISTEN_OPEN, opening).await else { return };
+        if !response.status().is_success() || !http_answer::is_event_stream(&response) {
+            return; // The server has no such stream, and need not have.
+        }
+        let task = tokio::spawn(keep_listening(self.wire.clone(), response.into_body()));
+        if let Some(former) = lock(&self.listening).replace(task.abort_handle()) {
+            former.abort();
+        }
+    }
+}
+
+impl Drop for HttpLink {
+    fn drop(&mut self) {
+        if let Some(listening) = lock(&self.listening).take() {
+            listening.abort();
+        }
+    }
+}
+
+impl Link for HttpLink {
+    fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let calls = calls_in(&outgoing.messages);
+            let (response, had_session) = self.wire.post(&outgoing).await?;
+            self.wire.read_answer(response, &calls, had_session).await
+        })
+    }
+
+    fn try_send(&self, outgoing: Outgoing) -> Option<Outgoing> {
+        Some(outgoing)
+    }
+
+    fn cancels_with_message(&self) -> bool {
+        !lock(&self.wire.state).version.is_some_and(Version::is_modern)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(listening) = lock(&self.listening).take() {
+                listening.abort();
+            }
+            if lock(&self.wire.state).session.is_some() {
+                let _gone_either_way = tokio::time::timeout(Duration::from_millis(CLOSE_MS), self.wire.delete()).await.is_ok();
+            }
+        })
+    }
+}
+
+/// The calls whose answers a message asks for.
+fn calls_in(messages: &Messages) -> Vec<CallId> {
+    let call = |message: &Message| match message {
+        Message::Request(request) => request.id.as_number(),
+        _ => None,
+    };
+    match messages {
+        Messages::One(message) => call(message).into_iter().collect(),
+        Messages::Batch(messages) => messages.iter().filter_map(call).collect(),
+    }
+}
+
+impl HttpWire {
+    async fn post(&self, outgoing: &Outgoing) -> Result<(Response<Incoming>, bool)> {
+        let body = outgoing.to_bytes();
+        for _ in 0..=REDIRECTS_MAX {
+            let state = lock(&self.state).clone();
+            let mut headers = self.base_headers(&state).await?;
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+            if state.version.is_some_and(Version::is_modern) {
+                add_routing_headers(&mut headers, &outgoing.messages)?;
+            }
+            for (name, value) in &outgoing.headers {
+                headers.insert(name, value.clone());
+            }
+            let response = self.request(HttpMethod::POST, &state, headers, body.clone()).await?;
+            if !self.follow_redirect(&state, &response) {
+                self.remember_session(&response);
+                return Ok((response, state.session.is_some()));
+            }
+        }
+        Err(Error::protocol(format!("{} redirects in circles", self.endpoint.url)))
+    }
+
+    /// Opens an event stream: for what the server says unasked, or to resume one that broke.
+    pub(crate) async fn get(&self, resume_after: Option<&str>) -> Result<Response<Incoming>> {
+        let state = lock(&self.state).clone();
+        let mut headers = self.base_headers(&state).await?;
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(id) = resume_after {
+            let id = HeaderValue::from_str(id).map_err(|error| Error::io("resume a stream", error))?;
+            headers.insert(LAST_EVENT_ID, id);
+        }
+        self.request(HttpMethod::GET, &state, headers, Bytes::new()).await
+    }
+
+    async fn delete(&self) -> Result<()> {
+        let state = lock(&self.state).clone();
+        let headers = self.base_headers(&state).await?;
+        self.request(HttpMethod::DELETE, &state, headers, Bytes::new()).await.map(drop)
+    }
+
+    async fn request(&self, method: HttpMethod, state: &State, headers: HeaderMap, body: Bytes) -> Result<Response<Incoming>> {
+        let url = state.moved_to.clone().unwrap_or_else(|| self.endpoint.url.clone());
+        self.endpoint.request(method, url, headers, body).await
+    }
+
+    async fn base_headers(&self, state: &State) -> Result<HeaderMap> {
+        let mut headers = self.endpoint.base_headers().await?;
+        if let Some(version) = state.version.filter(|version| version.has_version_header()) {
+            headers.insert(MCP_PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
+        }
+        if let Some(session) = &state.session {
+            headers.insert(MCP_SESSION_ID, session.clone());
+        }
+        Ok(headers)
+    }
+
+    fn remember_session(&self, response: &Response<Incoming>) {
+        let Some(session) = response.headers().get(MCP_SESSION_ID) else { return };
+        let mut state = lock(&self.state);
+        if !state.version.is_some_and(Version::is_modern) && response.status().is_success() && state.session.as_ref() != Some(session) {
+            state.session = Some(session.clone());
+        }
+    }
+
+    /// Follows a redirect that stays on the same origin; others would carry credentials elsewhere.
+    fn follow_redirect(&self, state: &State, response: &Response<Incoming>) -> bool {
+        if !matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+            return false;
+        }
+        let from = state.moved_to.as_ref().unwrap_or(&self.endpoint.url);
+        let target = response.headers().get(LOCATION).and_then(|location| resolve_same_origin(from, location.to_str().ok()?));
+        let Some(target) = target else { return false };
+        lock(&self.state).moved_to = Some(target);
+        true
+    }
+
+    async fn read_answer(&self, response: Response<Incoming>, calls: &[CallId], had_session: bool) -> Result<()> {
+        let status = response.status();
+        if !status.is_success() {
+            let url = self.endpoint.url.to_string();
+            return Err(http_answer::failure(url, response, calls, had_session).await);
+        }
+        if calls.is_empty() {
+            http_answer::drain_later(response.into_body());
+            return Ok(());
+        }
+        if !http_answer::is_event_stream(&response) {
+            let body = http_answer::collect(response).await?;
+            if body.trim_ascii().is_empty() {
+                return Err(Error::protocol(format!("{} accepted the request (HTTP {status}) without answering it", self.endpoint.url)));
+            }
+            self.inbound.frame(body, calls.first().copied());
+            return self.ensure_answered(calls, "the body holds no answer to the request");
+        }
+        let mut resume = Resume::default();
+        let mut body = response.into_body();
+        loop {
+            let followed = http_answer::follow(&self.inbound, body, calls, &mut resume).await?;
+            match followed {
+                Followed::Answered => return Ok(()),
+                Followed::Ended(why) => body = self.resume(&mut resume, &why).await?,
+            }
+        }
+    }
+
+    fn ensure_answered(&self, calls: &[CallId], problem: &str) -> Result<()> {
+        if calls.iter().any(|call| self.inbound.is_waiting(*call)) {
+            return Err(Error::protocol(format!("{}: {problem}", self.endpoint.url)));
+        }
+        Ok(())
+    }
+
+    /// Opens a stream that ended before its answer again, where that is possible.
+    async fn resume(&self, resume: &mut Resume, why: &str) -> Result<Incoming> {
+        let lost = |more: &str| Error::io(format!("read the answer of {}", self.endpoint.url), format!("the stream ended before the answer ({why}){more}"));
+        let is_modern = lock(&self.state).version.is_some_and(Version::is_modern);
+        loop {
+            let Some(last_id) = resume.last_id.clone().filter(|_| !is_modern) else { return Err(lost("")) };
+            if resume.attempts >= RESUME_ATTEMPTS_MAX {
+                return Err(lost(&format!("; gave up after {RESUME_ATTEMPTS_MAX} attempts to resume it")));
+            }
+            tokio::time::sleep(resume.next_delay()).await;
+            match self.get(Some(&last_id)).await {
+                Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => return Ok(response.into_body()),
+                Ok(response) if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) => {
+                    return Err(Error::SessionLost(response.status()));
+                }
+                Ok(response) if response.status().is_client_error() => return Err(lost(&format!("; resuming it gave HTTP {}", response.status()))),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+}
+
+/// `Mcp-Method` and `Mcp-Name` (2026-07-28).
+fn add_routing_headers(headers: &mut HeaderMap, messages: &Messages) -> Result<()> {
+    let Messages::One(message) = messages else { return Ok(()) };
+    let (method, params) = match message {
+        Message::Request(request) => (&request.method, request.params.as_ref()),
+        Message::Notification(note) => (&note.method, note.params.as_ref()),
+        Message::Response(_) => return Ok(()),
+    };
+    headers.insert(MCP_METHOD, headers::encode(method)?);
+    if let Some(name) = headers::name_in(method, params.unwrap_or(&RawJson::EMPTY_OBJECT)) {
+        headers.insert(MCP_NAME, headers::encode(&name)?);
+    }
+    Ok(())
+}
+
+/// `reference` seen from `base`, if it stays on the same origin.
+pub(crate) fn resolve_same_origin(base: &Uri, reference: &str) -> Option<Uri> {
+    let resolved: Uri = if reference.contains("://") {
+        reference.parse().ok()?
+    } else {
+        let path = if reference.starts_with('/') {
+            reference.to_owned()
+        } else if reference.starts_with('?') {
+            format!("{}{reference}", base.path())
+        } else {
+            let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+            format!("{folder}/{reference}")
+        };
+        format!("{}://{}{path}", base.scheme_str()?, base.authority()?).parse().ok()?
+    };
+    (resolved.scheme() == base.scheme() && resolved.authority() == base.authority()).then_some(resolved)
+}
+
+/// Reads the GET stream for as long as the server keeps offering it.
+async fn keep_listening(wire: Arc<HttpWire>, body: Incoming) {
+    let mut resume = Resume::default();
+    let mut body = Some(body);
+    while !wire.inbound.is_abandoned() && resume.attempts < RESUME_ATTEMPTS_MAX {
+        if let Some(body) = body.take() {
+            let _ended_or_broken = http_answer::follow(&wire.inbound, body, &[], &mut resume).await.is_ok();
+        }
+        tokio::time::sleep(resume.next_delay()).await;
+        match wire.get(resume.last_id.as_deref()).await {
+            Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => {
+                body = Some(response.into_body());
+            }
+            Ok(response) if response.status().is_client_error() => return, // The session is over, or the stream is not offered any more.
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_resolve_on_their_own_origin_only() {
+        let base: Uri = "http://localhost:3000/a/mcp".parse().unwrap();
+        let cases = [
+            ("/x?y=1", Some("http://localhost:3000/x?y=1")),
+            ("x", Some("http://localhost:3000/a/x")),
+            ("?session=1", Some("http://localhost:3000/a/mcp?session=1")),
+            ("http://localhost:3000/z", Some("http://localhost:3000/z")),
+            ("http://localhost:3001/z", None),
+            ("https://localhost:3000/z", None),
+            ("http://evil.example/z", None),
+        ];
+        for (reference, expected) in cases {
+            let resolved = resolve_same_origin(&base, reference).map(|uri| uri.to_string());
+            assert_eq!(resolved.as_deref(), expected, "{reference}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_url_is_refused_with_a_reason() {
+        for url in ["localhost:3000", "ftp://x", "not a url", "/mcp", ""] {
+            let error = HttpEndpoint::new(HttpPool::default(), url).unwrap_err().to_string();
+            assert!(error.contains(url), "{error}");
+        }
+    }
+}

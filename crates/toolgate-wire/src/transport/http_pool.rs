@@ -1,0 +1,241 @@
+//! The HTTP connections of a client: pooled, HTTP/1.1 and HTTP/2, with proxy and certificate settings.
+//!
+//! One pool may serve many servers. Nothing is read from the environment; certificates of the system are loaded when the first
+//! `https` URL is used, not before.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::PROXY_AUTHORIZATION;
+use http::uri::Scheme;
+use http::{Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::{Builder, Client};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::error::{Error, Result};
+use crate::limits::{HEADER_BYTES_MAX, LimitBreach};
+
+/// How connections are made.
+#[derive(Debug, Clone, Default)]
+pub struct HttpSettings {
+    /// Proxies to go through.
+    pub proxy: ProxySettings,
+    /// Certificates (PEM) to trust beside those of the system.
+    pub extra_roots: Vec<Vec<u8>>,
+    /// Speak HTTP/2 on plain `http` from the first byte. On `https` the two sides agree by themselves.
+    pub http2_prior_knowledge: bool,
+}
+
+/// Proxies, written as the usual environment variables write them. Empty means none.
+#[derive(Debug, Clone, Default)]
+pub struct ProxySettings {
+    /// For `http` URLs.
+    pub http: String,
+    /// For `https` URLs.
+    pub https: String,
+    /// Hosts that are reached directly.
+    pub no_proxy: String,
+}
+
+/// A pool of connections. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpPool(Arc<Inner>);
+
+struct Inner {
+    settings: HttpSettings,
+    matcher: Arc<Matcher>,
+    plain: Client<Connector, Full<Bytes>>,
+    secure: OnceLock<Result<Client<HttpsConnector<Connector>, Full<Bytes>>>>,
+}
+
+impl fmt::Debug for HttpPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpPool").field(&self.0.settings).finish()
+    }
+}
+
+impl Default for HttpPool {
+    fn default() -> Self {
+        Self::new(HttpSettings::default())
+    }
+}
+
+impl HttpPool {
+    /// A pool without connections yet.
+    pub fn new(settings: HttpSettings) -> Self {
+        let proxy = &settings.proxy;
+        let matcher = Arc::new(Matcher::builder().http(&*proxy.http).https(&*proxy.https).no(&*proxy.no_proxy).build());
+        let plain = builder(&settings).build(Connector::new(matcher.clone()));
+        Self(Arc::new(Inner { settings, matcher, plain, secure: OnceLock::new() }))
+    }
+
+    /// Sends a request and waits for the head of the answer.
+    pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+        let doing = format!("{} {}", request.method(), request.uri());
+        let is_plain = request.uri().scheme() == Some(&Scheme::HTTP);
+        let answer = if is_plain {
+            if let Some(auth) = self.0.matcher.intercept(request.uri()).and_then(|proxy| proxy.basic_auth().cloned()) {
+                request.headers_mut().insert(PROXY_AUTHORIZATION, auth);
+            }
+            self.0.plain.request(request).await
+        } else {
+            let secure = self.0.secure.get_or_init(|| self.0.secure_client()).as_ref().map_err(Error::clone)?;
+            secure.request(request).await
+        };
+        answer.map_err(|error| http_error(doing, &error))
+    }
+}
+
+impl Inner {
+    fn secure_client(&self) -> Result<Client<HttpsConnector<Connector>, Full<Bytes>>> {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        for pem in &self.settings.extra_roots {
+            for certificate in CertificateDer::pem_slice_iter(pem) {
+                let certificate = certificate.map_err(|error| Error::io("read a certificate", error.to_string()))?;
+                roots.add(certificate).map_err(|error| Error::io("trust a certificate", error))?;
+            }
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Error::io("set up TLS", error))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let connector = Connector::new(self.matcher.clone());
+        let connector = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_all_versions().wrap_connector(connector);
+        Ok(builder(&HttpSettings::default()).build(connector))
+    }
+}
+
+fn builder(settings: &HttpSettings) -> Builder {
+    let mut builder = Client::builder(TokioExecutor::new());
+    builder.timer(TokioTimer::new()).pool_timer(TokioTimer::new());
+    builder.http1_max_buf_size(HEADER_BYTES_MAX).http2_max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX));
+    builder.http2_only(settings.http2_prior_knowledge);
+    builder
+}
+
+/// An HTTP failure in words, with the breach of the header limit named.
+pub(crate) fn http_error(doing: String, error: &(dyn StdError + 'static)) -> Error {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
+            let what = format!("{doing}: the head of the answer");
+            return Error::Limit(LimitBreach::new("HEADER_BYTES_MAX", HEADER_BYTES_MAX, what));
+        }
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    Error::io(doing, text)
+}
+
+/// Connects directly or through a proxy.
+#[derive(Clone)]
+struct Connector {
+    http: HttpConnector,
+    matcher: Arc<Matcher>,
+}
+
+impl Connector {
+    fn new(matcher: Arc<Matcher>) -> Self {
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.enforce_http(false);
+        http.set_keepalive(Some(std::time::Duration::from_secs(30)));
+        Self { http, matcher }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = Box<dyn StdError + Send + Sync>;
+    type Future = BoxFuture<'static, std::result::Result<Stream, Self::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+        self.http.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, target: Uri) -> Self::Future {
+        let mut http = self.http.clone();
+        let Some(proxy) = self.matcher.intercept(&target) else {
+            return Box::pin(async move { Ok(Stream { tcp: http.call(target).await?, absolute_form: false }) });
+        };
+        if proxy.uri().scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
+            let scheme = proxy.uri().scheme_str().unwrap_or_default().to_owned();
+            return Box::pin(async move { Err(format!("a proxy with `{scheme}:` is not supported; use `http:`").into()) });
+        }
+        if target.scheme() == Some(&Scheme::HTTPS) {
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), http);
+            if let Some(auth) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(auth.clone());
+            }
+            return Box::pin(async move { Ok(Stream { tcp: tunnel.call(target).await?, absolute_form: false }) });
+        }
+        let proxy = proxy.uri().clone();
+        Box::pin(async move { Ok(Stream { tcp: http.call(proxy).await?, absolute_form: true }) })
+    }
+}
+
+/// A connection that knows whether requests on it name the whole URL, as a proxy wants.
+struct Stream {
+    tcp: TokioIo<TcpStream>,
+    absolute_form: bool,
+}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        self.tcp.connected().proxy(self.absolute_form)
+    }
+}
+
+impl hyper::rt::Read for Stream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: hyper::rt::ReadBufCursor<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_read(cx, into)
+    }
+}
+
+impl hyper::rt::Write for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.tcp).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.tcp.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs)
+    }
+}

@@ -1,0 +1,116 @@
+//! Lenient typed views of what servers offer and answer.
+//!
+//! A view reads the fields it knows out of raw JSON and keeps the JSON beside them, so that nothing is lost on the way through. An entry
+//! that cannot be read is a defect of that entry alone.
+
+mod tool;
+
+mod prompt;
+
+mod resource;
+
+mod content;
+
+mod result;
+
+pub use content::{Block, Content};
+pub use prompt::{Prompt, PromptArgument};
+pub use resource::{Resource, ResourceContents, ResourceTemplate};
+pub use result::{CallResult, PromptMessage, PromptResult, ReadResult};
+pub use tool::{Tool, ToolHints};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::raw::RawJson;
+
+/// Something a server lists.
+pub trait Entry: Sized {
+    /// Reads one entry; the error says why it cannot be used.
+    fn read(raw: RawJson) -> Result<Self, String>;
+}
+
+/// All entries of one list.
+#[derive(Debug, Clone)]
+pub struct Listing<T> {
+    /// Those that could be read, in the order of the server.
+    pub entries: Vec<T>,
+    /// Those that could not, and what else was wrong with the list.
+    pub defects: Vec<EntryDefect>,
+    /// How long it may be kept, as the server says (2026-07-28).
+    pub cache: CacheHint,
+}
+
+/// An entry that could not be read.
+#[derive(Debug, Clone)]
+pub struct EntryDefect {
+    /// Its place in the list.
+    pub index: usize,
+    /// What it calls itself, if that can be told.
+    pub name: Option<String>,
+    /// What is wrong with it.
+    pub reason: String,
+    /// The entry as it came.
+    pub raw: RawJson,
+}
+
+/// How long a result may be kept and for whom.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheHint {
+    /// Milliseconds; 0 when the server says nothing.
+    pub ttl_ms: u64,
+    /// Whether it may be shared between accounts.
+    pub is_public: bool,
+}
+
+impl CacheHint {
+    /// Reads the hint of a result.
+    pub fn read(result: &RawJson) -> Self {
+        let ttl = result.member("ttlMs").and_then(|ttl| ttl.read::<f64>().ok()).unwrap_or(0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range first")]
+        let ttl_ms = ttl.clamp(0.0, 1e15) as u64;
+        let is_public = result.member("cacheScope").is_some_and(|scope| scope.as_bytes() == b"\"public\"");
+        Self { ttl_ms, is_public }
+    }
+
+    /// The stricter of two hints.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { ttl_ms: self.ttl_ms.min(other.ttl_ms), is_public: self.is_public && other.is_public }
+    }
+}
+
+/// Reads raw entries, setting aside those that cannot be read.
+pub(crate) fn read_entries<T: Entry>(raw: Vec<RawJson>) -> (Vec<T>, Vec<EntryDefect>) {
+    let mut entries = Vec::with_capacity(raw.len());
+    let mut defects = Vec::new();
+    for (index, raw) in raw.into_iter().enumerate() {
+        match T::read(raw.clone()) {
+            Ok(entry) => entries.push(entry),
+            Err(reason) => {
+                let name = raw.member("name").and_then(|name| name.read().ok());
+                defects.push(EntryDefect { index, name, reason, raw });
+            }
+        }
+    }
+    (entries, defects)
+}
+
+/// Reads the shape of an entry; says what is wrong in the words of the entry.
+fn shape<'a, T: Deserialize<'a>>(raw: &'a RawJson) -> Result<T, String> {
+    if !raw.is_object() {
+        return Err("it is not an object".to_owned());
+    }
+    raw.read().map_err(|error| error.to_string())
+}
+
+/// A text that must be there.
+fn required(field: &str, value: Option<&RawValue>) -> Result<String, String> {
+    let Some(value) = value else { return Err(format!("`{field}` is missing")) };
+    let text: String = serde_json::from_str(value.get()).map_err(|_| format!("`{field}` is not a string"))?;
+    if text.is_empty() { Err(format!("`{field}` is empty")) } else { Ok(text) }
+}
+
+/// A text that may be there; anything else counts as absent.
+fn optional(value: Option<&RawValue>) -> Option<String> {
+    value.and_then(|value| serde_json::from_str(value.get()).ok())
+}

@@ -1,0 +1,106 @@
+//! Results of `tools/call`, `prompts/get` and `resources/read`.
+
+use super::{Block, EntryDefect, ResourceContents, read_entries};
+use crate::error::{Error, Result};
+use crate::raw::RawJson;
+
+/// What a tool gave back.
+#[derive(Debug, Clone)]
+pub struct CallResult {
+    /// The blocks, in order; empty when there are none.
+    pub content: Vec<Block>,
+    /// The result as data.
+    pub structured: Option<RawJson>,
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+    /// All of it.
+    pub raw: RawJson,
+}
+
+impl CallResult {
+    /// Reads a result. Only something that is no object at all is an error.
+    pub fn read(raw: RawJson) -> Result<Self> {
+        if !raw.is_object() {
+            return Err(Error::protocol(format!("the result of a tool is not an object: {}", excerpt(&raw))));
+        }
+        let blocks = raw.member("content").and_then(|content| content.elements()).unwrap_or_default();
+        Ok(Self {
+            content: blocks.into_iter().map(Block::read).collect(),
+            structured: raw.member("structuredContent").filter(|value| !value.is_null()),
+            is_error: raw.member("isError").is_some_and(|flag| flag.as_bytes() == b"true"),
+            raw,
+        })
+    }
+
+    /// The texts of all text blocks, one after the other.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| match &block.content {
+            super::Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What a prompt gave back.
+#[derive(Debug, Clone)]
+pub struct PromptResult {
+    /// What it is.
+    pub description: Option<String>,
+    /// The messages, in order.
+    pub messages: Vec<PromptMessage>,
+    /// All of it.
+    pub raw: RawJson,
+}
+
+/// One message of a prompt.
+#[derive(Debug, Clone)]
+pub struct PromptMessage {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What is said.
+    pub block: Block,
+}
+
+impl PromptResult {
+    /// Reads a result.
+    pub fn read(raw: RawJson) -> Result<Self> {
+        let messages = raw.member("messages").and_then(|messages| messages.elements());
+        let Some(messages) = messages else {
+            return Err(Error::protocol(format!("the result of a prompt has no messages: {}", excerpt(&raw))));
+        };
+        let read = |message: RawJson| PromptMessage {
+            role: message.member("role").and_then(|role| role.read().ok()).unwrap_or_else(|| "user".to_owned()),
+            block: Block::read(message.member("content").unwrap_or(RawJson::NULL)),
+        };
+        let description = raw.member("description").and_then(|text| text.read().ok());
+        Ok(Self { description, messages: messages.into_iter().map(read).collect(), raw })
+    }
+}
+
+/// What a resource gave back.
+#[derive(Debug, Clone)]
+pub struct ReadResult {
+    /// Its parts.
+    pub contents: Vec<ResourceContents>,
+    /// Parts that could not be read.
+    pub defects: Vec<EntryDefect>,
+    /// All of it.
+    pub raw: RawJson,
+}
+
+impl ReadResult {
+    /// Reads a result.
+    pub fn read(raw: RawJson) -> Result<Self> {
+        let contents = raw.member("contents").and_then(|contents| contents.elements());
+        let Some(contents) = contents else {
+            return Err(Error::protocol(format!("the result of reading has no contents: {}", excerpt(&raw))));
+        };
+        let (contents, defects) = read_entries(contents);
+        Ok(Self { contents, defects, raw })
+    }
+}
+
+fn excerpt(raw: &RawJson) -> String {
+    raw.as_str().chars().take(120).collect()
+}
