@@ -1,1 +1,48 @@
-//! Placeholder.
+//! What toolgate's own tests, and the tests of programs that embed it, are made of.
+//!
+//! - [`Script`]: an MCP server as data, any protocol version, with [`Behaviour`]s and [`Fault`](fault::Fault)s.
+//! - [`in_process`]: a script over a pipe. [`stdio`]: a script as a real process, the `scripted-server` program.
+//! - [`ScriptedHttp`]: a script over HTTP, streamable and legacy SSE, on a loopback port.
+//! - [`Record`]: what the server saw, to be asserted on.
+//! - [`TestWorld`]: a sealed room with a home, a workspace, variables and a clock, in which programs are run and their
+//!   output is compared ([`command`], [`snapshot`]).
+//! - For tests of programs that use MCP: [`TestTool`], [`MockServer`] and [`assert_call_result`].
+//!
+//! The kit depends on no other toolgate crate: what it says about them is independent evidence.
+
+pub mod fault;
+pub mod script;
+
+pub mod behaviour;
+pub mod offer;
+pub mod record;
+
+pub mod http_server;
+pub mod in_process;
+pub mod stdio;
+
+pub mod command;
+pub mod snapshot;
+pub mod world;
+
+pub mod call_result;
+pub mod mock_server;
+
+pub mod limits;
+
+mod engine;
+mod guarded;
+mod http;
+mod pipe;
+mod process;
+
+pub use behaviour::Behaviour;
+pub use call_result::assert_call_result;
+pub use fault::{HttpAnswer, What, When};
+pub use http_server::ScriptedHttp;
+pub use mock_server::{MockServer, TestTool};
+pub use offer::{Change, ListKind, PromptScript, ResourceScript, ToolScript};
+pub use record::{Event, Record};
+pub use script::Script;
+pub use stdio::scripted_server_path;
+pub use world::TestWorld;

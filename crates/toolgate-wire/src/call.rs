@@ -148,7 +148,7 @@ impl Drop for Unfinished<'_> {
         }
         let params = serde_json::json!({"requestId": self.id, "reason": self.reason});
         let cancelled = Notification::new("notifications/cancelled", Some(params.into()));
-        self.core.send_soon(Outgoing::one(Message::Notification(cancelled)));
+        self.core.send_soon(Outgoing::one(Message::Notification(cancelled)), ());
     }
 }
 

@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::call::Call;
 use crate::error::{Result, RpcError};
-use crate::limits::RUNNING_REQUESTS_MAX;
+use crate::limits::{QUEUE_FRAMES_MAX, RUNNING_REQUESTS_MAX};
 use crate::link::Outgoing;
-use crate::message::{Id, Message, Notification, Request, Response};
+use crate::message::{Defect, DefectKind, Id, Message, Notification, Request, Response};
 use crate::peer::{Core, Handler, lock};
 use crate::raw::RawJson;
 
@@ -40,6 +40,11 @@ impl Incoming {
         self.core.link().is_ok_and(|link| link.park(&self.request.id))
     }
 
+    /// The HTTP request that carried it.
+    pub(crate) fn http(&self) -> Option<Arc<http::request::Parts>> {
+        self.core.link().ok()?.http(&self.request.id)
+    }
+
     /// The parameters, or `{}`.
     pub fn params(&self) -> RawJson {
         self.request.params.clone().unwrap_or(RawJson::EMPTY_OBJECT)
@@ -49,16 +54,13 @@ impl Incoming {
     pub(crate) fn run(core: &Arc<Core>, handler: &Arc<dyn Handler>, request: Request, batch: Option<Arc<BatchReply>>) {
         let id = request.id.clone();
         let reply = Reply { core: core.clone(), id: id.clone(), batch };
-        let Some((cancelled, running)) = core.running.enter(core, &id) else {
-            let busy = format!("busy: more than {RUNNING_REQUESTS_MAX} requests at once (limit RUNNING_REQUESTS_MAX)");
-            reply.now(Err(RpcError::internal(busy)));
-            return;
+        let (cancelled, running) = match core.running.enter(core, &id) {
+            Ok(entered) => entered,
+            Err(refusal) => return reply.refuse(refusal),
         };
         let mut work = handler.request(Self { request, core: core.clone() });
         if let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            drop(running);
-            reply.now(outcome);
-            return;
+            return reply.now(outcome, running);
         }
         tokio::spawn(async move {
             tokio::select! {
@@ -99,15 +101,26 @@ impl Reply {
     /// No answer will come; a batch must not wait for it.
     fn withheld(&self) {
         if let Some(answers) = self.batch.as_ref().and_then(|batch| batch.withhold()) {
-            self.core.send_soon(Outgoing::batch(answers).about(Some(self.id.clone())));
+            self.core.send_soon(Outgoing::batch(answers).about(Some(self.id.clone())), ());
         } else if let Ok(link) = self.core.link() {
             link.withdraw(&self.id);
         }
     }
 
-    fn now(&self, outcome: Result<RawJson, RpcError>) {
+    /// Answers without waiting; the request counts as running until its answer has found room.
+    fn now(&self, outcome: Result<RawJson, RpcError>, running: RunningGuard) {
         if let Some(outgoing) = self.outgoing(outcome) {
-            self.core.send_soon(outgoing);
+            self.core.send_soon(outgoing, running);
+        }
+    }
+
+    /// Refuses a request that was not started. A side that floods us and reads nothing does not hear every refusal.
+    fn refuse(&self, refusal: RpcError) {
+        let detail = refusal.to_string();
+        let Some(outgoing) = self.outgoing(Err(refusal)) else { return };
+        match self.core.running.refusals.clone().try_acquire_owned() {
+            Ok(permit) => self.core.send_soon(outgoing, permit),
+            Err(_) => self.core.report(Defect::new(DefectKind::TooLarge, format!("{detail}, and no room to say so"))),
         }
     }
 
@@ -150,29 +163,44 @@ impl BatchReply {
 }
 
 /// The requests that run for the other side, so that it can cancel them.
-#[derive(Debug, Default)]
-pub(crate) struct Running(Mutex<HashMap<Id, oneshot::Sender<()>>>);
+#[derive(Debug)]
+pub(crate) struct Running {
+    requests: Mutex<HashMap<Id, Option<oneshot::Sender<()>>>>,
+    /// Room for refusals that wait to be sent.
+    refusals: Arc<Semaphore>,
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Self { requests: Mutex::default(), refusals: Arc::new(Semaphore::new(QUEUE_FRAMES_MAX)) }
+    }
+}
 
 impl Running {
-    /// Enters a request, unless there are too many. It leaves when the guard is dropped.
-    fn enter(&self, core: &Arc<Core>, id: &Id) -> Option<(oneshot::Receiver<()>, RunningGuard)> {
+    /// Enters a request, unless there are too many or its id is taken. It leaves when the guard is dropped.
+    fn enter(&self, core: &Arc<Core>, id: &Id) -> Result<(oneshot::Receiver<()>, RunningGuard), RpcError> {
         let (cancel, cancelled) = oneshot::channel();
-        let mut running = lock(&self.0);
+        let mut running = lock(&self.requests);
         if running.len() >= RUNNING_REQUESTS_MAX {
-            return None;
+            let busy = format!("busy: more than {RUNNING_REQUESTS_MAX} requests at once (limit RUNNING_REQUESTS_MAX)");
+            return Err(RpcError::internal(busy));
         }
-        running.insert(id.clone(), cancel);
-        Some((cancelled, RunningGuard { core: core.clone(), id: id.clone() }))
+        if running.contains_key(id) {
+            return Err(RpcError::new(RpcError::INVALID_REQUEST, format!("the id {id} is already in use")));
+        }
+        running.insert(id.clone(), Some(cancel));
+        Ok((cancelled, RunningGuard { core: core.clone(), id: id.clone() }))
     }
 
+    /// Cancels a request; its id stays taken until it has ended.
     pub(crate) fn cancel(&self, id: &Id) {
-        if let Some(cancel) = lock(&self.0).remove(id) {
+        if let Some(cancel) = lock(&self.requests).get_mut(id).and_then(Option::take) {
             let _already_done = cancel.send(()).is_err();
         }
     }
 
     pub(crate) fn cancel_all(&self) {
-        lock(&self.0).clear(); // A dropped sender cancels as well.
+        lock(&self.requests).values_mut().for_each(|cancel| *cancel = None); // A dropped sender cancels as well.
     }
 }
 
@@ -183,7 +211,7 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        lock(&self.core.running.0).remove(&self.id);
+        lock(&self.core.running.requests).remove(&self.id);
     }
 }
 

@@ -35,6 +35,8 @@ mod rounds;
 mod subscribe;
 mod tasks;
 
+pub mod server;
+
 pub use call::{Call, CallId, Progress};
 pub use client::{Client, ClientSide, Question, ServerAbout};
 pub use era::{Era, Role, Version};

@@ -61,6 +61,12 @@ pub const INPUT_ROUNDS_MAX: usize = 16;
 /// Questions in one round of "more input required".
 pub const INPUT_REQUESTS_MAX: usize = 64;
 
+/// What a server keeps with a client between two such rounds.
+pub const REQUEST_STATE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Resources and tasks that one client watches.
+pub const SUBSCRIPTIONS_MAX: usize = 10_000;
+
 /// Legacy sessions one HTTP server keeps at a time; the longest idle one gives way.
 pub const SESSIONS_MAX: usize = 10_000;
 

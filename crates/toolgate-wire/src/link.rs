@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::BoxFuture;
+use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
 use crate::error::{Error, Result};
@@ -89,6 +90,11 @@ pub trait Link: Send + Sync + 'static {
     /// Ends the answer stream of `request` early; what follows waits until the other side asks for it. `false` where that cannot be.
     fn park(&self, _request: &Id) -> bool {
         false
+    }
+
+    /// The HTTP request that carried `request` of the other side.
+    fn http(&self, _request: &Id) -> Option<Arc<Parts>> {
+        None
     }
 
     /// Ends the transport in order: everything accepted is written first.

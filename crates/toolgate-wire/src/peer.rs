@@ -232,13 +232,16 @@ impl Core {
         self.link()?.send(outgoing).await
     }
 
-    /// Sends from a place that cannot wait; what finds no room waits in a task of its own.
-    pub(crate) fn send_soon(self: &Arc<Self>, outgoing: Outgoing) {
+    /// Sends from a place that cannot wait; what finds no room waits in a task of its own, which keeps `held` meanwhile.
+    pub(crate) fn send_soon(self: &Arc<Self>, outgoing: Outgoing, held: impl Send + 'static) {
         self.show(&outgoing);
         let Ok(link) = self.link() else { return };
         if let Some(outgoing) = link.try_send(outgoing) {
             let link = link.clone();
-            tokio::spawn(async move { link.send(outgoing).await.ok() });
+            tokio::spawn(async move {
+                let _sent = link.send(outgoing).await.is_ok();
+                drop(held);
+            });
         }
     }
 

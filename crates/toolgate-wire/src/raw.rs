@@ -57,6 +57,11 @@ impl RawJson {
         Self(frame.slice_ref(part.get().as_bytes()))
     }
 
+    /// Text put together from values that were checked before.
+    pub(crate) fn assembled(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
     /// Reads the value into a type; the type may borrow from it.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         serde_json::from_slice(&self.0).map_err(|error| json_error(&error))

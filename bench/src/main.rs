@@ -1,0 +1,54 @@
+//! Benchmarks of toolgate's wire, as ratios to a floor in the same run.
+//!
+//! `toolgate-bench run [CASE…] [--runs N]` starts every server and every client as a process of its own, takes turns between the
+//! contestants, and prints medians and ratios. The other subcommands are those processes.
+
+mod cases;
+mod floor_http;
+mod floor_stdio;
+mod measure;
+mod ours;
+mod ours_server;
+mod rmcp_pair;
+
+use std::process::ExitCode;
+
+/// What a step of the benchmark gives.
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["serve", "floor-stdio"] => floor_stdio::serve().map_err(Into::into),
+        ["serve", "floor-http"] => block_on(async { Ok(floor_http::serve().await?) }),
+        ["serve", "ours-http"] => block_on(ours_server::serve_http()),
+        ["serve", "ours-stdio"] => block_on(ours_server::serve_stdio()),
+        ["serve", "rmcp-http"] => block_on(rmcp_pair::serve()),
+        ["load", contestant, case] => cases::load(contestant, case),
+        ["run", rest @ ..] => cases::run(rest),
+        _ => Err("usage: toolgate-bench run [CASE…] [--runs N]".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Every contestant runs on one thread, so that all of them have the same machine: one core for each side.
+pub(crate) fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
+#[expect(clippy::print_stdout, reason = "this is a program that prints its results")]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "this is a program that prints its errors")]
+fn complain(text: &str) {
+    eprintln!("toolgate-bench: {text}");
+}

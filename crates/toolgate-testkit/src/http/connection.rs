@@ -1,0 +1,404 @@
+//! One TCP connection: requests one after the other, each routed, answered, and written.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use futures_util::future::BoxFuture;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
+use tokio::sync::mpsc;
+
+use crate::engine::deliver;
+use crate::engine::server::Server;
+use crate::engine::steps::{End, Role, Step, StepLog};
+use crate::engine::trigger::Hit;
+use crate::fault::What;
+use crate::http::body::{After, BodyWriter, ResponseHead};
+use crate::http::event_stream::{self, Event as SseEvent};
+use crate::http::reply::{Document, Form, Reply, Shape, Stream};
+use crate::http::request::{Request, RequestReader};
+use crate::http::{sse, streamable};
+use crate::record::{Event, HttpSeen};
+
+/// What all connections of one HTTP server share.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    pub(crate) server: Arc<Server>,
+    pub(crate) jobs: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
+    pub(crate) stop: mpsc::UnboundedSender<u8>,
+    pub(crate) opened: AtomicU64,
+    pub(crate) open: AtomicUsize,
+}
+
+impl Hub {
+    /// Runs a request beside its connection, which it may outlive.
+    pub(crate) fn start(&self, job: BoxFuture<'static, ()>) {
+        // The queue is open as long as the server runs.
+        let _queued = self.jobs.send(job).is_ok();
+    }
+}
+
+/// Counts a connection as open while it lives.
+struct OpenConnection<'a>(&'a AtomicUsize);
+
+impl Drop for OpenConnection<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Serves one connection to its end.
+pub(crate) async fn serve(hub: Arc<Hub>, stream: TcpStream) {
+    hub.open.fetch_add(1, Ordering::SeqCst);
+    let _open = OpenConnection(&hub.open);
+    let number = hub.opened.fetch_add(1, Ordering::SeqCst) + 1;
+    // Small answers must not wait for the acknowledgement of the ones before.
+    let _nodelay = stream.set_nodelay(true).is_ok();
+    let (read, write) = stream.into_split();
+    let mut connection = Connection { hub: &hub, reader: RequestReader::new(read), write, number };
+    let after = connection.run().await.unwrap_or(After::Close);
+    if after == After::Reset {
+        let _linger = connection.write.as_ref().set_zero_linger().is_ok();
+        // Dropped in the ordinary way the writing half would end the stream first.
+        connection.write.forget();
+    }
+}
+
+struct Connection<'a> {
+    hub: &'a Hub,
+    reader: RequestReader,
+    write: OwnedWriteHalf,
+    number: u64,
+}
+
+impl Connection<'_> {
+    async fn run(&mut self) -> io::Result<After> {
+        if let Some(after) = self.start_faults().await {
+            return Ok(after);
+        }
+        while let Some(head) = self.reader.head().await? {
+            if head.expects_continue() {
+                self.write.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
+            }
+            let request = self.reader.body(head).await?;
+            self.hub.server.record.http(HttpSeen {
+                method: request.method.clone(),
+                path: request.target.clone(),
+                headers: request.headers.clone(),
+                body: request.text(),
+                connection: self.number,
+            });
+            let after = self.answer(&request).await?;
+            if after != After::KeepOpen {
+                return Ok(after);
+            }
+        }
+        Ok(After::Close)
+    }
+
+    async fn start_faults(&mut self) -> Option<After> {
+        let log = StepLog::new();
+        for hit in self.hub.server.hits_at_start() {
+            log.push(deliver::act(&self.hub.server, &hit.what));
+        }
+        log.finish();
+        self.without_body(&log).await
+    }
+
+    async fn answer(&mut self, request: &Request) -> io::Result<After> {
+        let mut hits = self.hub.server.hits_on_http(&request.method);
+        let reply = match (request.method.as_str(), request.path()) {
+            ("POST", "/mcp") => streamable::post(self.hub, request, &mut hits).await,
+            ("GET", "/mcp") => streamable::get(self.hub, request, &hits),
+            ("DELETE", "/mcp") => streamable::delete(self.hub, request, &hits),
+            ("GET", "/sse") => return self.answer_sse(request, &hits).await,
+            ("POST", "/messages") => sse::post(self.hub, request, &hits),
+            (_, "/mcp" | "/sse" | "/messages") => {
+                Reply::Document(Document::text(405, "Method Not Allowed"))
+            }
+            _ => Reply::Document(Document::text(404, "Not Found")),
+        };
+        let shape = Shape::of(&hits);
+        if request.method != "POST"
+            && let Some(after) = self.bare_faults(&hits).await
+        {
+            return Ok(after);
+        }
+        match reply {
+            Reply::Document(document) => self.document(&document, &shape).await,
+            Reply::Stream(stream) => self.stream(stream, &shape).await,
+            Reply::Accepted(log) => {
+                log.finish();
+                match self.without_body(&log).await {
+                    Some(after) => Ok(after),
+                    None => self.document(&Document::status(202), &shape).await,
+                }
+            }
+        }
+    }
+
+    /// Faults of a GET or DELETE, which carry no message that could have been given them.
+    async fn bare_faults(&mut self, hits: &[Hit]) -> Option<After> {
+        let log = StepLog::new();
+        for hit in hits.iter().filter(|hit| !matches!(hit.what, What::HttpStatus(_))) {
+            log.push(deliver::act(&self.hub.server, &hit.what));
+        }
+        log.finish();
+        self.without_body(&log).await
+    }
+
+    async fn answer_sse(&mut self, request: &Request, hits: &[Hit]) -> io::Result<After> {
+        let shape = Shape::of(hits);
+        match sse::open(self.hub, request, hits) {
+            Err(document) => self.document(&document, &shape).await,
+            Ok(opened) => {
+                let head = self.events_head(&opened.stream, &shape);
+                let begun = BodyWriter::begin(&mut self.write, &head, None, shape.body).await?;
+                let Some(mut body) = begun else { return Ok(After::Close) };
+                let data = opened.endpoint.as_str();
+                let first = SseEvent { kind: Some("endpoint"), data, ..SseEvent::default() };
+                body.write(event_stream::opening(shape.events)).await?;
+                body.write(event_stream::write(&first, shape.events).as_bytes()).await?;
+                let follower = Follower { hub: self.hub, stream: &opened.stream, shape: &shape };
+                let after = follower.events(body, &mut self.reader).await;
+                self.hub.server.remove_session(&opened.session_id);
+                after
+            }
+        }
+    }
+
+    /// Carries out steps where there is no body to write to; `Some` when they ended the connection.
+    async fn without_body(&mut self, log: &StepLog) -> Option<After> {
+        let mut index = 0;
+        while let Some(step) = log.get(index).await {
+            index += 1;
+            match step {
+                Step::Pause(time) => tokio::time::sleep(time).await,
+                Step::End(End::Close) => return Some(After::Close),
+                Step::End(End::Reset) => return Some(After::Reset),
+                Step::End(End::Exit(code)) => {
+                    let _stopping = self.hub.stop.send(code).is_ok();
+                    return Some(After::Close);
+                }
+                Step::Stall => {
+                    self.reader.closed().await;
+                    return Some(After::Close);
+                }
+                Step::Freeze => std::future::pending().await,
+                _ => (),
+            }
+        }
+        None
+    }
+
+    async fn document(&mut self, document: &Document, shape: &Shape) -> io::Result<After> {
+        let mut headers = document.headers.clone();
+        replace_content_type(&mut headers, shape);
+        let head = ResponseHead { status: document.status, headers, cut_after: shape.head_bytes };
+        let length = Some(document.body.len());
+        let begun = BodyWriter::begin(&mut self.write, &head, length, shape.body).await?;
+        let Some(mut body) = begun else { return Ok(After::Close) };
+        body.write(document.body.as_bytes()).await?;
+        body.finish().await
+    }
+
+    fn events_head(&self, stream: &Stream, shape: &Shape) -> ResponseHead {
+        let mut headers = vec![
+            ("Content-Type".to_owned(), "text/event-stream".to_owned()),
+            ("Cache-Control".to_owned(), "no-cache".to_owned()),
+        ];
+        headers.extend(stream.headers.iter().cloned());
+        replace_content_type(&mut headers, shape);
+        ResponseHead { status: 200, headers, cut_after: shape.head_bytes }
+    }
+
+    async fn stream(&mut self, stream: Stream, shape: &Shape) -> io::Result<After> {
+        let after = self.stream_in_its_form(&stream, shape).await;
+        if let Some(session) = &stream.common_of {
+            session.common_reader.lock().is_followed = false;
+        }
+        after
+    }
+
+    async fn stream_in_its_form(&mut self, stream: &Stream, shape: &Shape) -> io::Result<After> {
+        let document = match stream.form {
+            Form::Events => None,
+            Form::DocumentIfRefused if stream.log.len() == 0 => None,
+            Form::DocumentIfRefused | Form::DocumentIfAnswer => tokio::select! {
+                first = document_of(stream) => first,
+                () = self.reader.closed() => return Ok(closed_by_client(self.hub, stream)),
+            },
+        };
+        let Some((status, text)) = document else {
+            let head = self.events_head(stream, shape);
+            let begun = BodyWriter::begin(&mut self.write, &head, None, shape.body).await?;
+            let Some(mut body) = begun else { return Ok(After::Close) };
+            body.write(event_stream::opening(shape.events)).await?;
+            let follower = Follower { hub: self.hub, stream, shape };
+            return follower.events(body, &mut self.reader).await;
+        };
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        headers.extend(stream.headers.iter().cloned());
+        replace_content_type(&mut headers, shape);
+        let head = ResponseHead { status, headers, cut_after: shape.head_bytes };
+        let length = Some(text.len());
+        let begun = BodyWriter::begin(&mut self.write, &head, length, shape.body).await?;
+        let Some(body) = begun else { return Ok(After::Close) };
+        Follower { hub: self.hub, stream, shape }.document(body, &mut self.reader).await
+    }
+}
+
+/// The status and text of the document a stream is, if it is one.
+async fn document_of(stream: &Stream) -> Option<(u16, Arc<str>)> {
+    let Some(Step::Frame(first)) = stream.log.get(0).await else { return None };
+    let Role::Answer { status } = first.role else { return None };
+    if stream.form == Form::DocumentIfRefused && status == 200 {
+        return None;
+    }
+    let is_whole = first.to.is_none();
+    let mut index = 1;
+    while let Some(step) = stream.log.get(index).await {
+        // After a whole message a frame is a second one, which cannot be in the same document; otherwise it is the rest.
+        if is_whole && matches!(step, Step::Frame(_)) {
+            return None;
+        }
+        index += 1;
+    }
+    Some((status, first.text))
+}
+
+fn replace_content_type(headers: &mut Vec<(String, String)>, shape: &Shape) {
+    if let Some(kind) = &shape.content_type {
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        headers.push(("Content-Type".to_owned(), kind.clone()));
+    }
+}
+
+fn closed_by_client(hub: &Hub, stream: &Stream) -> After {
+    let id = if stream.id.is_null() { String::new() } else { stream.id.to_string() };
+    let method = stream.method.clone();
+    hub.server.record.event(Event::StreamClosedByClient { method, id });
+    if let Some(session) = &stream.cancels {
+        session.cancel(&stream.id);
+    }
+    After::Close
+}
+
+/// What one step did to the stream.
+enum Went {
+    On,
+    Ended(After),
+    /// The body is to be ended properly.
+    Finished,
+    Silent,
+    Frozen,
+}
+
+/// Writes the steps of a stream.
+struct Follower<'a> {
+    hub: &'a Hub,
+    stream: &'a Stream,
+    shape: &'a Shape,
+}
+
+/// Whether a message becomes an event or a document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dress {
+    Event,
+    Plain,
+}
+
+impl Follower<'_> {
+    async fn events(&self, body: BodyWriter<'_>, reader: &mut RequestReader) -> io::Result<After> {
+        self.follow(body, reader, Dress::Event).await
+    }
+
+    async fn document(&self, body: BodyWriter<'_>, reader: &mut RequestReader) -> io::Result<After> {
+        self.follow(body, reader, Dress::Plain).await
+    }
+
+    async fn follow(
+        &self,
+        mut body: BodyWriter<'_>,
+        reader: &mut RequestReader,
+        dress: Dress,
+    ) -> io::Result<After> {
+        let mut index = self.stream.from;
+        loop {
+            let went = tokio::select! {
+                went = self.next(&mut body, index, dress) => went?,
+                () = reader.closed() => return Ok(closed_by_client(self.hub, self.stream)),
+            };
+            index += 1;
+            if let Some(session) = &self.stream.common_of {
+                session.common_reader.lock().next = index;
+            }
+            match went {
+                Went::On => (),
+                Went::Ended(after) => return Ok(after),
+                Went::Finished => return body.finish().await,
+                Went::Silent => {
+                    reader.closed().await;
+                    return Ok(closed_by_client(self.hub, self.stream));
+                }
+                Went::Frozen => std::future::pending().await,
+            }
+        }
+    }
+
+    async fn next(&self, body: &mut BodyWriter<'_>, index: usize, dress: Dress) -> io::Result<Went> {
+        let Some(step) = self.stream.log.get(index).await else { return Ok(Went::Finished) };
+        if !matches!(step, Step::Frame(_)) {
+            self.stream.log.spend(index);
+        }
+        let id = self.stream.key.as_ref().map(|key| format!("{key}-{index}"));
+        match step {
+            Step::Frame(frame) => {
+                let is_last = matches!(frame.role, Role::Answer { .. });
+                let event = SseEvent {
+                    kind: Some("message"),
+                    id: id.as_deref(),
+                    data: &frame.text,
+                    is_last,
+                    ..SseEvent::default()
+                };
+                let text = match dress {
+                    Dress::Event => event_stream::write(&event, self.shape.events),
+                    Dress::Plain => frame.text.to_string(),
+                };
+                body.write_slowly(frame.part(text.as_bytes()), frame.drip).await?;
+            }
+            Step::InvalidUtf8 => body.write(event_stream::NOT_UTF8).await?,
+            Step::Fill { bytes } => body.fill(bytes).await?,
+            Step::Pause(time) => tokio::time::sleep(time).await,
+            Step::Prime { retry_ms } => self.prime(body, id.as_deref(), retry_ms).await?,
+            Step::PrimeAndClose { retry_ms } => {
+                self.prime(body, id.as_deref(), retry_ms).await?;
+                return Ok(Went::Finished);
+            }
+            Step::End(End::Close) => return Ok(Went::Ended(After::Close)),
+            Step::End(End::Reset) => return Ok(Went::Ended(After::Reset)),
+            Step::End(End::Exit(code)) => {
+                let _stopping = self.hub.stop.send(code).is_ok();
+                return Ok(Went::Ended(After::Close));
+            }
+            Step::Stall => return Ok(Went::Silent),
+            Step::Freeze => return Ok(Went::Frozen),
+            Step::StderrFlood { .. } | Step::Spent => (),
+        }
+        Ok(Went::On)
+    }
+
+    async fn prime(
+        &self,
+        body: &mut BodyWriter<'_>,
+        id: Option<&str>,
+        retry_ms: Option<u64>,
+    ) -> io::Result<()> {
+        let event = SseEvent { id, retry_ms, ..SseEvent::default() };
+        body.write(event_stream::write(&event, self.shape.events).as_bytes()).await
+    }
+}
+

@@ -1,0 +1,26 @@
+//! Every bound on what the kit accepts from the program under test, with the reason beside it.
+//! The kit is generous on purpose: a bound here exists to end a runaway test, not to judge a client.
+
+/// Longest line a scripted server reads from a pipe: a client that never ends its line fails loudly.
+pub const LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Longest HTTP request head (request line and headers) that is read.
+pub const REQUEST_HEAD_BYTES_MAX: usize = 256 * 1024;
+
+/// Longest HTTP request body that is read.
+pub const REQUEST_BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Most characters of a message shown when an assertion fails; the whole of it stays in the record.
+pub const SHOWN_MESSAGE_CHARS_MAX: usize = 400;
+
+/// Size of one write when filler is streamed, so that a line of 100 MB never exists in memory.
+pub const FILLER_CHUNK_BYTES: usize = 64 * 1024;
+
+/// How often a log file of another process is looked at while waiting for an entry.
+pub const LOG_POLL_INTERVAL_MS: u64 = 10;
+
+/// How long a command of the snapshot runner may take before it is ended and the test fails.
+pub const COMMAND_TIMEOUT_MS_DEFAULT: u64 = 60_000;
+
+/// Most bytes kept of each output stream of a command of the snapshot runner.
+pub const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;

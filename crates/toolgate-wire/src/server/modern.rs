@@ -1,0 +1,211 @@
+//! Requests of 2026-07-28: each says everything about itself. Read and checked here, in the order the protocol wants errors to be found.
+
+use std::sync::{Arc, Mutex};
+
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::ServerCore;
+use super::about::About;
+use super::context::{Caller, Input, Inside, Outlet, RequestContext, missing_capability};
+use super::log_level::LogLevel;
+use crate::era::{Role, Version};
+use crate::error::RpcError;
+use crate::headers::{self, MCP_PROTOCOL_VERSION, ParamHeaders, mismatch};
+use crate::message::Request;
+use crate::meta::{CLIENT_CAPABILITIES, LOG_LEVEL, PROTOCOL_VERSION, TASKS_EXTENSION};
+use crate::raw::{RawJson, present};
+
+/// A request that is not let in, with the HTTP status that goes with it.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) error: RpcError,
+}
+
+impl Refusal {
+    fn bad_request(error: RpcError) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, error }
+    }
+}
+
+/// The HTTP status that goes with an error of a handler.
+pub(crate) fn status_of(error: &RpcError) -> StatusCode {
+    match error.code {
+        RpcError::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        RpcError::HEADER_MISMATCH | RpcError::MISSING_CLIENT_CAPABILITY | RpcError::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+/// Whether a request is written the way of 2026-07-28.
+pub(crate) fn is_modern(params: Option<&RawJson>) -> bool {
+    let mentions = |params: &RawJson| memchr::memmem::find(params.as_bytes(), PROTOCOL_VERSION.as_bytes()).is_some();
+    params
+        .filter(|params| mentions(params))
+        .and_then(|params| params.member("_meta"))
+        .is_some_and(|meta| meta.member(PROTOCOL_VERSION).is_some())
+}
+
+#[derive(Deserialize, Default)]
+struct Params<'a> {
+    #[serde(rename = "_meta", borrow, default, deserialize_with = "present")]
+    meta: Option<&'a RawValue>,
+    #[serde(rename = "inputResponses", borrow, default, deserialize_with = "present")]
+    responses: Option<&'a RawValue>,
+    #[serde(rename = "requestState", borrow, default, deserialize_with = "present")]
+    state: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow, default)]
+    version: Option<std::borrow::Cow<'a, str>>,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities", borrow, default, deserialize_with = "present")]
+    capabilities: Option<&'a RawValue>,
+    #[serde(rename = "io.modelcontextprotocol/clientInfo", borrow, default, deserialize_with = "present")]
+    info: Option<&'a RawValue>,
+    #[serde(rename = "io.modelcontextprotocol/logLevel", borrow, default)]
+    log_level: Option<std::borrow::Cow<'a, str>>,
+    #[serde(rename = "progressToken", borrow, default, deserialize_with = "present")]
+    progress_token: Option<&'a RawValue>,
+}
+
+/// Where a request comes from and where its news go.
+pub(crate) struct Arrival {
+    pub(crate) request: Request,
+    /// With its headers, which must agree with the body; only over HTTP.
+    pub(crate) http: Option<Arc<Parts>>,
+    pub(crate) outlet: Arc<dyn Outlet>,
+}
+
+impl ServerCore {
+    /// Lets a request in, or says why not.
+    pub(crate) fn admit(&self, arrival: Arrival) -> Result<RequestContext, Refusal> {
+        let about = self.service.about();
+        let Arrival { request, http, outlet } = arrival;
+        let params = request.params.clone().unwrap_or(RawJson::EMPTY_OBJECT);
+        let invalid = |what: &str| Refusal::bad_request(RpcError::invalid_params(what.to_owned()));
+        if !params.is_object() {
+            return Err(invalid("`params` must be an object"));
+        }
+        let read: Params<'_> = params.read().map_err(|error| invalid(&error.to_string()))?;
+        let meta = read.meta.map(|meta| params.share(meta)).filter(RawJson::is_object);
+        let meta = meta.ok_or_else(|| invalid("`params._meta` is missing"))?;
+        let told: Meta<'_> = meta.read().map_err(|error| invalid(&format!("`params._meta`: {error}")))?;
+        let asked = told.version.ok_or_else(|| invalid(&format!("`params._meta` lacks `{PROTOCOL_VERSION}`")))?;
+        let capabilities = told.capabilities.map(|capabilities| meta.share(capabilities)).filter(RawJson::is_object);
+        let capabilities = capabilities.ok_or_else(|| invalid(&format!("`params._meta` lacks the object `{CLIENT_CAPABILITIES}`")))?;
+
+        let headers = http.as_ref().map(|parts| &parts.headers);
+        if let Some(headers) = headers {
+            check_version_header(headers, &asked).map_err(Refusal::bad_request)?;
+        }
+        let version = speaks(&about, &asked).map_err(Refusal::bad_request)?;
+        let log_level = told.log_level.map(|level| {
+            LogLevel::parse(&level).ok_or_else(|| invalid(&format!("`{LOG_LEVEL}`: there is no level `{level}`")))
+        });
+        let log_level = log_level.transpose()?;
+        let caller = Caller { version, info: told.info.map(|info| meta.share(info)), capabilities };
+        self.check_method(&request, &params, &caller, headers)?;
+        let input = self.input(&request, &params, &read).map_err(|error| Refusal { status: StatusCode::OK, error })?;
+        let progress_token = told.progress_token.map(|token| meta.share(token)).filter(|token| !token.is_null());
+        Ok(RequestContext::new(Inside {
+            caller: Arc::new(caller),
+            about,
+            progress_token,
+            meta: Some(meta),
+            log_level,
+            input,
+            outlet,
+            http,
+            progress_of_rounds: Mutex::default(),
+            request,
+        }))
+    }
+
+    /// The method, and what the headers and capabilities have to say about it.
+    fn check_method(
+        &self,
+        request: &Request,
+        params: &RawJson,
+        caller: &Caller,
+        headers: Option<&HeaderMap>,
+    ) -> Result<(), Refusal> {
+        let method = &*request.method;
+        if let Some(headers) = headers {
+            headers::check_method(headers, method).map_err(Refusal::bad_request)?;
+        }
+        if !caller.version.allows(Role::Client, method) || !self.service.about().answers(caller.version, method) {
+            return Err(Refusal { status: StatusCode::NOT_FOUND, error: RpcError::method_not_found(method) });
+        }
+        if let Some(headers) = headers {
+            headers::check_name(headers, method, params).map_err(Refusal::bad_request)?;
+        }
+        let about_tasks = method.starts_with("tasks/") || (method == "subscriptions/listen" && asks_for_tasks(params));
+        if about_tasks && !caller.has_extension(TASKS_EXTENSION) {
+            return Err(Refusal::bad_request(missing_capability(json!({"extensions": {TASKS_EXTENSION: {}}}))));
+        }
+        if let Some(headers) = headers.filter(|_| method == "tools/call") {
+            self.check_param_headers(headers, params).map_err(Refusal::bad_request)?;
+        }
+        Ok(())
+    }
+
+    fn check_param_headers(&self, headers: &HeaderMap, params: &RawJson) -> Result<(), RpcError> {
+        let Some(schema) = headers::name_in("tools/call", params).and_then(|tool| self.service.input_schema(&tool)) else {
+            return Ok(());
+        };
+        let wanted = ParamHeaders::of(&schema).map_err(|reason| RpcError::internal(format!("input schema: {reason}")))?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let arguments = params.member("arguments").unwrap_or(RawJson::EMPTY_OBJECT);
+        wanted.check(headers, &arguments).map_err(mismatch)
+    }
+
+    /// The answers and the state that the request brought along.
+    fn input(&self, request: &Request, params: &RawJson, read: &Params<'_>) -> Result<Input, RpcError> {
+        let mut input = Input::default();
+        if let Some(state) = read.state.map(|state| params.share(state)).filter(|state| !state.is_null()) {
+            let state: String = state.read().map_err(|_| RpcError::invalid_params("`requestState` must be a string"))?;
+            let key = self.state_key.as_ref().ok_or_else(|| RpcError::internal("no key to verify `requestState` with"))?;
+            input = key.open(&request.method, params, &state)?;
+        }
+        if let Some(responses) = read.responses.map(|responses| params.share(responses)).filter(|value| !value.is_null()) {
+            if !responses.is_object() {
+                return Err(RpcError::invalid_params("`inputResponses` must be an object"));
+            }
+            input = input.with(responses.members());
+        }
+        Ok(input)
+    }
+}
+
+fn check_version_header(headers: &HeaderMap, asked: &str) -> Result<(), RpcError> {
+    match headers::only(headers, &MCP_PROTOCOL_VERSION).map_err(mismatch)? {
+        None => Err(mismatch(format!("header MCP-Protocol-Version is missing; it must be `{asked}`"))),
+        Some(sent) if sent.as_bytes().trim_ascii() == asked.as_bytes() => Ok(()),
+        Some(sent) => Err(mismatch(format!("header MCP-Protocol-Version is {sent:?}, but the body says `{asked}`"))),
+    }
+}
+
+/// The version asked for, if this server speaks it without a handshake.
+fn speaks(about: &About, asked: &str) -> Result<Version, RpcError> {
+    let version = Version::parse(asked).filter(|version| version.is_modern() && about.speaks(*version));
+    version.ok_or_else(|| unsupported_version(about, asked))
+}
+
+/// `-32022` with what is spoken.
+pub(super) fn unsupported_version(about: &About, asked: &str) -> RpcError {
+    let supported = about.modern_versions();
+    let message = format!("MCP `{asked}` is not spoken here; supported are {}", supported.join(", "));
+    RpcError::new(RpcError::UNSUPPORTED_VERSION, message).with_data(json!({"supported": supported, "requested": asked}))
+}
+
+fn asks_for_tasks(params: &RawJson) -> bool {
+    params.member("notifications").is_some_and(|wanted| wanted.member("taskIds").is_some_and(|ids| !ids.is_null()))
+}

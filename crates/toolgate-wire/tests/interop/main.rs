@@ -1,0 +1,15 @@
+//! toolgate's wire against implementations that nobody here wrote, in both directions.
+//!
+//! The partners are installed by `interop/install`; what they offer and ask is written down in `interop/README.md`.
+
+mod partners;
+
+mod interview;
+
+mod servers;
+
+mod everything;
+
+mod clients;
+
+mod rmcp_partner;

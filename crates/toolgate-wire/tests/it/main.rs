@@ -1,0 +1,7 @@
+//! The wire from outside: every version over every transport, every fault, against scripted servers.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+
+mod support;
+
+mod peer;
