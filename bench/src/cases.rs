@@ -30,7 +30,7 @@ const LARGE: &str = r#"{"message":"","size":1000000}"#;
 
 const CASES: &[Case] = &[
     Case { name: "stdio-sequential", calls: 5_000, callers: 1, arguments: SMALL, figure: Figure::P50, contestants: &["floor-stdio", "ours-stdio"], goal: "p50 <= 1.5x" },
-    Case { name: "stdio-64", calls: 200_000, callers: 64, arguments: SMALL, figure: Figure::PerSecond, contestants: &["floor-stdio", "ours-stdio"], goal: ">= 0.5x" },
+    Case { name: "stdio-64", calls: 200_000, callers: 64, arguments: SMALL, figure: Figure::PerSecond, contestants: &["floor-stdio", "ours-stdio", "floor-pipelined"], goal: ">= 0.5x" },
     Case { name: "stdio-1mb", calls: 200, callers: 1, arguments: LARGE, figure: Figure::P50, contestants: &["floor-stdio", "ours-stdio"], goal: "p50 <= 1.3x" },
     Case { name: "http-sequential", calls: 5_000, callers: 1, arguments: SMALL, figure: Figure::P50, contestants: &["floor-http", "ours-http", "ours-http-sse", "rmcp-http"], goal: "no stall" },
     Case { name: "http-64", calls: 64_000, callers: 64, arguments: SMALL, figure: Figure::PerSecond, contestants: &["floor-http", "ours-http", "rmcp-http"], goal: ">= 0.5x floor, >= 4x rmcp" },
@@ -102,10 +102,14 @@ pub(crate) fn load(contestant: &str, case: &str) -> Outcome {
         }
         let warm_up = Load { calls: (load.calls / 10).max(load.callers), ..load.clone() };
         match contestant {
-            "floor-stdio" => {
+            "floor-stdio" | "floor-pipelined" => {
                 let mut client = floor_stdio::FloorClient::start(&server_command("floor-stdio")?).await?;
                 client.sequential(&Load { calls: warm_up.calls.min(200), ..warm_up }).await?;
-                let sample = if load.callers == 1 { client.sequential(&load).await? } else { client.concurrent(&load).await? };
+                let sample = match load.callers {
+                    1 => client.sequential(&load).await?,
+                    _ if contestant == "floor-pipelined" => client.pipelined(&load).await?,
+                    _ => tokio::task::LocalSet::new().run_until(client.concurrent(&load)).await?,
+                };
                 Ok(sample.figures())
             }
             "ours-stdio" => {

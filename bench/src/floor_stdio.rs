@@ -1,13 +1,18 @@
 //! The floor over pipes: a server and a client that do the least possible work for MCP, without an MCP library.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::{BufRead, Write};
 use std::process::Stdio;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Notify, oneshot};
 
 use crate::measure::{Load, Sample};
 
@@ -101,7 +106,6 @@ pub(crate) struct FloorClient {
 /// Only the id is looked at, to know that it is an answer.
 #[derive(Deserialize)]
 struct Answered {
-    #[expect(dead_code, reason = "reading it is the work that a client cannot leave out")]
     id: u64,
 }
 
@@ -136,8 +140,8 @@ impl FloorClient {
         Ok(sample)
     }
 
-    /// Many calls at once on the one connection, each new one sent when another is answered.
-    pub(crate) async fn concurrent(&mut self, load: &Load) -> std::io::Result<Sample> {
+    /// The most that the pipe can carry: a loop without callers, which sends a new request for every answer.
+    pub(crate) async fn pipelined(&mut self, load: &Load) -> std::io::Result<Sample> {
         let mut sample = Sample::new(load.calls);
         let (mut sent, mut answered) = (0, 0);
         let mut batch = Vec::new();
@@ -167,8 +171,76 @@ impl FloorClient {
         sample.finish();
         Ok(sample)
     }
+
+    /// Many callers on the one connection, each with one call at a time: a table of who waits, one writer, one reader.
+    pub(crate) async fn concurrent(mut self, load: &Load) -> std::io::Result<Sample> {
+        let table: Rc<RefCell<Table>> = Rc::default();
+        let work = Rc::new(Notify::new());
+        let mut sample = Sample::new(load.calls);
+        let each = load.calls / load.callers;
+        let caller = |_| {
+            let (table, work, arguments) = (table.clone(), work.clone(), load.arguments.clone());
+            tokio::task::spawn_local(async move {
+                let mut times = Vec::with_capacity(each);
+                for _ in 0..each {
+                    let started = Instant::now();
+                    let answer = table.borrow_mut().call(&arguments);
+                    work.notify_one();
+                    answer.await.map_err(std::io::Error::other)?;
+                    times.push(started.elapsed());
+                }
+                Ok::<_, std::io::Error>(times)
+            })
+        };
+        let callers: Vec<_> = (0..load.callers).map(caller).collect();
+        let (out, mut stdin) = (table.clone(), self.stdin);
+        let writer = tokio::task::spawn_local(async move {
+            loop {
+                let batch = std::mem::take(&mut out.borrow_mut().outbox);
+                if batch.is_empty() {
+                    work.notified().await;
+                } else if stdin.write_all(&batch).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let mut answered = 0;
+        while answered < each * load.callers {
+            self.line.clear();
+            self.stdout.read_until(b'\n', &mut self.line).await?;
+            let Answered { id } = serde_json::from_slice(&self.line)?;
+            if let Some(waiting) = table.borrow_mut().waiting.remove(&id) {
+                waiting.send(std::mem::take(&mut self.line)).ok();
+                answered += 1;
+            }
+        }
+        for caller in callers {
+            sample.add(caller.await??);
+        }
+        sample.finish();
+        writer.abort();
+        Ok(sample)
+    }
 }
 
-fn request(id: usize, arguments: &str) -> String {
+/// Who waits, and what is to be written.
+#[derive(Default)]
+struct Table {
+    next: u64,
+    waiting: HashMap<u64, oneshot::Sender<Vec<u8>>>,
+    outbox: Vec<u8>,
+}
+
+impl Table {
+    fn call(&mut self, arguments: &str) -> oneshot::Receiver<Vec<u8>> {
+        let (sender, receiver) = oneshot::channel();
+        self.next += 1;
+        self.waiting.insert(self.next, sender);
+        self.outbox.extend_from_slice(request(self.next, arguments).as_bytes());
+        receiver
+    }
+}
+
+fn request(id: impl Display, arguments: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{arguments}}}}}\n")
 }

@@ -22,8 +22,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["serve", "floor-stdio"] => floor_stdio::serve().map_err(Into::into),
         ["serve", "floor-http"] => block_on(async { Ok(floor_http::serve().await?) }),
-        ["serve", "ours-http"] => block_on(ours_server::serve_http()),
-        ["serve", "ours-stdio"] => block_on(ours_server::serve_stdio()),
+        ["serve", "ours-http"] => block_on(ours_server::serve_http(ours_server::Answers::Json)),
+        ["serve", "ours-http-sse"] => block_on(ours_server::serve_http(ours_server::Answers::Events)),
         ["serve", "rmcp-http"] => block_on(rmcp_pair::serve()),
         ["load", contestant, case] => cases::load(contestant, case),
         ["run", rest @ ..] => cases::run(rest),

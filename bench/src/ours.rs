@@ -53,7 +53,7 @@ pub(crate) async fn load(client: &Client, load: &Load) -> Result<Sample> {
                 let mut times = Vec::with_capacity(each);
                 for _ in 0..each {
                     let started = Instant::now();
-                    client.request(Call::tool("echo", arguments.clone())).await?;
+                    client.request(Call::tool("echo", &arguments)).await?;
                     times.push(started.elapsed());
                 }
                 Ok::<_, Error>(times)

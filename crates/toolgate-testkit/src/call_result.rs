@@ -60,11 +60,7 @@ impl CallResultAssertions<'_> {
     #[track_caller]
     pub fn text(self, expected: &str) -> Self {
         let actual = self.joined_text();
-        assert!(
-            actual == expected,
-            "the text is `{actual}`, expected `{expected}`:\n{}",
-            shown(self.result)
-        );
+        assert!(actual == expected, "the text is `{actual}`, expected `{expected}`:\n{}", shown(self.result));
         self
     }
 
@@ -75,11 +71,7 @@ impl CallResultAssertions<'_> {
     #[track_caller]
     pub fn text_contains(self, expected: &str) -> Self {
         let actual = self.joined_text();
-        assert!(
-            actual.contains(expected),
-            "`{expected}` is not in the text `{actual}`:\n{}",
-            shown(self.result)
-        );
+        assert!(actual.contains(expected), "`{expected}` is not in the text `{actual}`:\n{}", shown(self.result));
         self
     }
 
@@ -103,8 +95,7 @@ impl CallResultAssertions<'_> {
     #[track_caller]
     pub fn block_types(self, expected: &[&str]) -> Self {
         let blocks = self.blocks().iter();
-        let actual: Vec<&str> =
-            blocks.map(|block| block["type"].as_str().unwrap_or("(no type)")).collect();
+        let actual: Vec<&str> = blocks.map(|block| block["type"].as_str().unwrap_or("(no type)")).collect();
         assert!(actual == expected, "the blocks are {actual:?}, expected {expected:?}");
         self
     }

@@ -82,13 +82,7 @@ where
     run(client, read, PipeWriter { write, is_process }, home, at_end).await
 }
 
-async fn run<R, W>(
-    client: Client,
-    read: R,
-    mut writer: PipeWriter<W>,
-    home: Home,
-    at_end: AtEnd,
-) -> Ending
+async fn run<R, W>(client: Client, read: R, mut writer: PipeWriter<W>, home: Home, at_end: AtEnd) -> Ending
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -130,12 +124,7 @@ async fn stay_frozen(home: Home) -> Ending {
     }
 }
 
-async fn read_lines<R: AsyncRead + Unpin>(
-    client: &Client,
-    read: R,
-    jobs: mpsc::UnboundedSender<Job>,
-    at_end: AtEnd,
-) {
+async fn read_lines<R: AsyncRead + Unpin>(client: &Client, read: R, jobs: mpsc::UnboundedSender<Job>, at_end: AtEnd) {
     let mut read = BufReader::new(read);
     let mut line = Vec::new();
     loop {
@@ -215,10 +204,7 @@ impl<W: AsyncWrite + Unpin> PipeWriter<W> {
             }
             Step::Stall => return Ok(Some(Silence::Mute)),
             Step::Freeze => return Ok(Some(Silence::Frozen)),
-            Step::StderrFlood { .. }
-            | Step::Prime { .. }
-            | Step::PrimeAndClose { .. }
-            | Step::Spent => (),
+            Step::StderrFlood { .. } | Step::Prime { .. } | Step::PrimeAndClose { .. } | Step::Spent => (),
         }
         Ok(None)
     }
@@ -231,11 +217,7 @@ impl<W: AsyncWrite + Unpin> PipeWriter<W> {
 }
 
 /// Writes bytes, in pieces with pauses where that is asked for.
-pub(crate) async fn write_slowly<W: AsyncWrite + Unpin>(
-    write: &mut W,
-    bytes: &[u8],
-    drip: Option<(usize, Duration)>,
-) -> io::Result<()> {
+pub(crate) async fn write_slowly<W: AsyncWrite + Unpin>(write: &mut W, bytes: &[u8], drip: Option<(usize, Duration)>) -> io::Result<()> {
     let Some((piece, pause)) = drip else {
         write.write_all(bytes).await?;
         return write.flush().await;

@@ -144,11 +144,7 @@ impl Record {
     }
 
     pub(crate) fn in_memory(log: Option<File>) -> Self {
-        let memory = Memory {
-            entries: Guarded::default(),
-            count: watch::Sender::new(0),
-            log: log.map(Guarded::new),
-        };
+        let memory = Memory { entries: Guarded::default(), count: watch::Sender::new(0), log: log.map(Guarded::new) };
         Self { source: Source::Memory(Arc::new(memory)) }
     }
 
@@ -208,9 +204,7 @@ impl Record {
     #[must_use]
     pub fn methods(&self) -> Vec<String> {
         let received = self.received();
-        let names = received.iter().map(|message| {
-            message.get("method").and_then(Value::as_str).unwrap_or("answer").to_owned()
-        });
+        let names = received.iter().map(|message| message.get("method").and_then(Value::as_str).unwrap_or("answer").to_owned());
         names.collect()
     }
 
@@ -218,11 +212,7 @@ impl Record {
     ///
     /// # Errors
     /// When none came in time; the error lists what did.
-    pub async fn wait_for(
-        &self,
-        is_it: impl Fn(&Value) -> bool,
-        at_most: Duration,
-    ) -> Result<Value, NotSeen> {
+    pub async fn wait_for(&self, is_it: impl Fn(&Value) -> bool, at_most: Duration) -> Result<Value, NotSeen> {
         self.wait(at_most, |entry| match entry {
             Entry::Message(text) => serde_json::from_str(text).ok().filter(|value| is_it(value)),
             Entry::Http(_) | Entry::Event(_) => None,
@@ -242,11 +232,7 @@ impl Record {
     ///
     /// # Errors
     /// When none came in time.
-    pub async fn wait_for_event(
-        &self,
-        is_it: impl Fn(&Event) -> bool,
-        at_most: Duration,
-    ) -> Result<Event, NotSeen> {
+    pub async fn wait_for_event(&self, is_it: impl Fn(&Event) -> bool, at_most: Duration) -> Result<Event, NotSeen> {
         self.wait(at_most, |entry| match entry {
             Entry::Event(event) if is_it(event) => Some(event.clone()),
             _ => None,
@@ -258,11 +244,7 @@ impl Record {
     ///
     /// # Errors
     /// When none came in time.
-    pub async fn wait_for_request(
-        &self,
-        is_it: impl Fn(&HttpSeen) -> bool,
-        at_most: Duration,
-    ) -> Result<HttpSeen, NotSeen> {
+    pub async fn wait_for_request(&self, is_it: impl Fn(&HttpSeen) -> bool, at_most: Duration) -> Result<HttpSeen, NotSeen> {
         self.wait(at_most, |entry| match entry {
             Entry::Http(seen) if is_it(seen) => Some(seen.clone()),
             _ => None,
@@ -270,11 +252,7 @@ impl Record {
         .await
     }
 
-    async fn wait<T>(
-        &self,
-        at_most: Duration,
-        pick: impl Fn(&Entry) -> Option<T>,
-    ) -> Result<T, NotSeen> {
+    async fn wait<T>(&self, at_most: Duration, pick: impl Fn(&Entry) -> Option<T>) -> Result<T, NotSeen> {
         let deadline = Instant::now() + at_most;
         let mut looked_at = 0;
         loop {

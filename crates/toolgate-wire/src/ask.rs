@@ -1,16 +1,23 @@
 //! The requests a client makes most, in their own words.
 
+use bytes::BytesMut;
+
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Result;
-use crate::raw::RawJson;
+use crate::raw::{RawJson, write_string};
 use crate::view::{CallResult, PromptResult, ReadResult};
 
 impl Call {
     /// A call of a tool.
-    pub fn tool(name: &str, arguments: RawJson) -> Self {
-        let params = RawJson::EMPTY_OBJECT.with_member("arguments", &arguments).with_member("name", &RawJson::string(name));
-        Self::new("tools/call", Some(params))
+    pub fn tool(name: &str, arguments: &RawJson) -> Self {
+        let mut params = BytesMut::with_capacity(arguments.as_bytes().len() + name.len() + 32);
+        params.extend_from_slice(b"{\"name\":");
+        write_string(&mut params, name);
+        params.extend_from_slice(b",\"arguments\":");
+        params.extend_from_slice(arguments.as_bytes());
+        params.extend_from_slice(b"}");
+        Self::new("tools/call", Some(RawJson::assembled(params)))
     }
 
     /// A prompt, filled in.
@@ -31,7 +38,7 @@ impl Call {
 impl Client {
     /// Calls a tool and waits for its result; a task it turns into is followed to its end.
     pub async fn call_tool(&self, name: &str, arguments: RawJson) -> Result<CallResult> {
-        self.finish_tool_call(Call::tool(name, arguments)).await
+        self.finish_tool_call(Call::tool(name, &arguments)).await
     }
 
     /// The same for a call with time limits or progress of its own.

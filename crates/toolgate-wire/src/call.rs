@@ -155,10 +155,11 @@ impl Drop for Unfinished<'_> {
 impl Core {
     pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<RawJson> {
         let id = call.id.unwrap_or_else(|| self.next_call_id());
-        let answer = self.enter(id, call.progress.clone())?;
+        let started = Instant::now();
+        let answer = self.enter(id, call.progress.clone(), started)?;
         let mut outgoing = Outgoing::one(call.message(id)).about(call.about.clone());
         outgoing.headers.clone_from(&call.headers);
-        self.exchange(id, &call, outgoing, answer).await
+        self.exchange(id, &call, outgoing, (started, answer)).await
     }
 
     async fn exchange(
@@ -166,11 +167,10 @@ impl Core {
         id: CallId,
         call: &Call,
         outgoing: Outgoing,
-        mut answer: oneshot::Receiver<Result<RawJson>>,
+        (started, mut answer): (Instant, oneshot::Receiver<Result<RawJson>>),
     ) -> Result<RawJson> {
         let mut unfinished =
             Unfinished { core: self, id, silent: call.silent_when_dropped, reason: "the caller gave up" };
-        let started = Instant::now();
         let mut sending = pin!(self.send(outgoing));
         let mut sent = false;
         let mut alarm = pin!(sleep_until(started + call.idle.min(call.total)));
@@ -203,7 +203,7 @@ impl Core {
             let id = self.next_call_id();
             messages.push(call.message(id));
             let guard = Unfinished { core: self, id, silent: false, reason: "the caller gave up" };
-            entered.push((guard, self.enter(id, call.progress.clone())?));
+            entered.push((guard, self.enter(id, call.progress.clone(), Instant::now())?));
         }
         let limit = calls.iter().map(|call| call.idle.min(call.total)).min().unwrap_or_default();
         let first_method = calls.first().map_or(Method::Borrowed("batch"), |call| call.method.clone());

@@ -117,7 +117,6 @@ pub(crate) struct Inner {
 
 #[derive(Default)]
 struct Kept {
-    sessions: u64,
     subscriptions: BTreeSet<String>,
     log_level: Option<RawJson>,
 }
@@ -200,10 +199,10 @@ impl Client {
         }
         self.keep(&call);
         if self.0.http.is_none() {
-            return self.send(call).await;
+            return self.send_as(&agreement, call).await;
         }
-        let session = lock(&self.0.kept).sessions;
-        match self.send(call.clone()).await {
+        let session = *self.0.sessions.lock().await; // Waits while a lost session is being made anew.
+        match self.send_as(&agreement, call.clone()).await {
             Err(Error::SessionLost(_)) => {
                 self.renew_session(session).await?;
                 self.send(call).await
@@ -214,7 +213,10 @@ impl Client {
 
     /// Sends one request and waits for its answer, whatever that is.
     pub(crate) async fn send(&self, call: Call) -> Result<RawJson> {
-        let agreement = self.agreement();
+        self.send_as(&self.agreement(), call).await
+    }
+
+    async fn send_as(&self, agreement: &Agreement, call: Call) -> Result<RawJson> {
         let id = self.0.peer.next_call_id();
         let wants_progress = call.wants_progress() || call.method() == "tools/call";
         let params = meta::decorate(call.params(), agreement.introduction.as_ref(), wants_progress.then_some(id));
@@ -297,15 +299,16 @@ impl Client {
             let kept = lock(&self.0.kept);
             (kept.subscriptions.clone(), kept.log_level.clone())
         };
-        for uri in subscriptions {
-            let params = serde_json::json!({ "uri": uri });
-            self.send(Call::new("resources/subscribe", Some(params.into()))).await?;
-        }
-        if let Some(level) = log_level {
-            self.send(Call::new("logging/setLevel", Some(level))).await?;
+        let subscribe = |uri: String| Call::new("resources/subscribe", Some(serde_json::json!({ "uri": uri }).into()));
+        let set_level = |level: RawJson| Call::new("logging/setLevel", Some(level));
+        for call in subscriptions.into_iter().map(subscribe).chain(log_level.map(set_level)) {
+            match self.send(call).await {
+                // A server that came back may lack what it had; the call that is waiting can still succeed.
+                Err(Error::Rpc(error)) => tracing::debug!(%error, "the new session does not take what the old one knew"),
+                other => drop(other?),
+            }
         }
         *sessions += 1;
-        lock(&self.0.kept).sessions = *sessions;
         Ok(())
     }
 }

@@ -73,6 +73,36 @@ pub const SESSIONS_MAX: usize = 10_000;
 /// Events kept per session so that a broken stream can be resumed.
 pub const REPLAY_EVENTS_MAX: usize = 256;
 
+/// Bytes of such events kept per stream and per session; the last one is kept whatever its size.
+pub const REPLAY_BYTES_MAX: usize = 256 * 1024;
+
+/// How long a session of an HTTP server may stay unused.
+pub const SESSION_IDLE_MS: u64 = 30 * 60_000;
+
+/// Connections one HTTP server holds at a time; further ones wait to be accepted.
+pub const CONNECTIONS_MAX: usize = 16 * 1024;
+
+/// How long a connection may stay without a request; longer than clients keep theirs, so that they close first.
+pub const CONNECTION_IDLE_MS: u64 = 180_000;
+
+/// How long an HTTP server waits before it accepts again when the system has no handles left.
+pub const ACCEPT_PAUSE_MS: u64 = 50;
+
+/// How long the body of one HTTP request may take to arrive.
+pub const REQUEST_BODY_MS: u64 = 60_000;
+
+/// How long an HTTP answer may take before it is begun as a stream, so that client and proxies see life.
+pub const STREAM_AFTER_MS: u64 = 5_000;
+
+/// How often a silent stream of events shows that it lives.
+pub const KEEP_ALIVE_MS: u64 = 15_000;
+
+/// When a client should come back to a stream that the server has ended early.
+pub const POLL_RETRY_MS: u64 = 500;
+
+/// Events gathered into one write.
+pub const EVENT_BATCH_BYTES: usize = 64 * 1024;
+
 /// Attempts to resume one broken stream before its call fails.
 pub const RESUME_ATTEMPTS_MAX: usize = 5;
 

@@ -19,50 +19,101 @@ pub type Method = Cow<'static, str>;
 
 /// The id of a request: a string or a number, echoed exactly as it was spelled.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Id(RawJson);
+pub struct Id(Spelling);
+
+/// Plain numbers, which are nearly all, need no memory of their own.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Spelling {
+    Number(u64),
+    Other(RawJson),
+}
 
 impl Id {
     /// A number of our own.
     pub fn number(number: u64) -> Self {
-        Self(RawJson::from(serde_json::Value::from(number)))
+        Self(Spelling::Number(number))
     }
 
     /// A string of our own.
     pub fn text(text: &str) -> Self {
-        Self(RawJson::string(text))
+        Self(Spelling::Other(RawJson::string(text)))
     }
 
     /// The id as JSON.
-    pub fn raw(&self) -> &RawJson {
-        &self.0
+    pub fn to_raw(&self) -> RawJson {
+        match &self.0 {
+            Spelling::Number(number) => RawJson::from(serde_json::Value::from(*number)),
+            Spelling::Other(raw) => raw.clone(),
+        }
+    }
+
+    fn write_to(&self, out: &mut BytesMut) {
+        match &self.0 {
+            Spelling::Number(number) => write_number(out, *number),
+            Spelling::Other(raw) => out.extend_from_slice(raw.as_bytes()),
+        }
     }
 
     /// Reads an id; `null`, objects and the like are none.
     pub fn from_raw(raw: &RawJson) -> Option<Self> {
-        match raw.as_bytes().first()? {
-            b'"' if raw.as_bytes().contains(&b'\\') => Some(Self::text(&raw.read::<String>().ok()?)),
-            b'"' | b'-' | b'0'..=b'9' => Some(Self(raw.clone())),
+        Self::read(raw.as_bytes(), || raw.clone())
+    }
+
+    /// Reads an id out of a frame.
+    fn read(text: &[u8], raw: impl FnOnce() -> RawJson) -> Option<Self> {
+        match text.first()? {
+            b'0' if text.len() > 1 => Some(Self(Spelling::Other(raw()))),
+            b'0'..=b'9' => match std::str::from_utf8(text).ok()?.parse() {
+                Ok(number) => Some(Self(Spelling::Number(number))),
+                Err(_) => Some(Self(Spelling::Other(raw()))),
+            },
+            b'"' if text.contains(&b'\\') => Some(Self::text(&raw().read::<String>().ok()?)),
+            b'"' | b'-' => Some(Self(Spelling::Other(raw()))),
             _ => None,
         }
     }
 
     /// The number it stands for: `7`, `7.0` and `"7"` alike, since some servers answer with another spelling.
     pub fn as_number(&self) -> Option<u64> {
-        let text = self.0.as_str().trim_matches('"');
-        let text = text.strip_suffix(".0").unwrap_or(text);
-        text.parse().ok()
+        match &self.0 {
+            Spelling::Number(number) => Some(*number),
+            Spelling::Other(raw) => {
+                let text = raw.as_str().trim_matches('"');
+                text.strip_suffix(".0").unwrap_or(text).parse().ok()
+            }
+        }
     }
+}
+
+/// Writes digits without going through formatting, which every message would pay for.
+pub(crate) fn write_number(out: &mut BytesMut, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        #[expect(clippy::cast_possible_truncation, reason = "a remainder of ten fits")]
+        let digit = (number % 10) as u8;
+        digits[start] = b'0' + digit;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
 }
 
 impl fmt::Debug for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        match &self.0 {
+            Spelling::Number(number) => fmt::Display::fmt(number, f),
+            Spelling::Other(raw) => fmt::Display::fmt(raw, f),
+        }
     }
 }
 
@@ -223,7 +274,7 @@ fn read_message(bytes: Bytes) -> Result<Message, Defect> {
         Defect::unreadable(kind, &error.to_string(), &bytes)
     })?;
     let share = |part: Option<&RawValue>| part.map(|part| RawJson::part_of(&bytes, part));
-    let id = share(envelope.id).and_then(|raw| Id::from_raw(&raw));
+    let id = envelope.id.and_then(|id| Id::read(id.get().as_bytes(), || RawJson::part_of(&bytes, id)));
     if let Some(method) = envelope.method {
         let method = Method::Owned(method.into_owned());
         let params = share(envelope.params).filter(|params| !params.is_null());
@@ -293,9 +344,9 @@ impl Message {
 
 fn write_request(out: &mut BytesMut, id: &Id, method: &str, params: Option<&RawJson>) {
     let size = params.map_or(0, |params| params.as_bytes().len());
-    out.reserve(size + method.len() + id.raw().as_bytes().len() + 64);
+    out.reserve(size + method.len() + 64);
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    out.extend_from_slice(id.raw().as_bytes());
+    id.write_to(out);
     out.extend_from_slice(b",\"method\":");
     write_tail(out, method, params);
 }
@@ -317,8 +368,11 @@ fn write_tail(out: &mut BytesMut, method: &str, params: Option<&RawJson>) {
 fn write_response(out: &mut BytesMut, response: &Response) {
     let size = response.outcome.as_ref().map_or(256, |result| result.as_bytes().len());
     out.reserve(size + 64);
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    out.extend_from_slice(response.id.as_ref().map_or(b"null", |id| id.raw().as_bytes()));
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+    if let Some(id) = &response.id {
+        out.extend_from_slice(b",\"id\":");
+        id.write_to(out);
+    }
     match &response.outcome {
         Ok(result) => {
             out.extend_from_slice(b",\"result\":");

@@ -4,6 +4,7 @@ use bytes::BytesMut;
 
 use crate::era::Version;
 use crate::error::Result;
+use crate::message::write_number;
 use crate::raw::RawJson;
 
 /// The version a request is written in.
@@ -42,31 +43,44 @@ pub(crate) fn decorate(params: Option<&RawJson>, introduction: Option<&Introduct
     let empty = RawJson::EMPTY_OBJECT;
     let params = params.unwrap_or(&empty);
     let own = params.member("_meta");
-    let mut meta = BytesMut::with_capacity(256);
-    meta.extend_from_slice(b"{");
+    let introduction_bytes = introduction.map_or(0, |introduction| introduction.0.len());
+    let mut out = BytesMut::with_capacity(params.as_bytes().len() + introduction_bytes + 64);
+    if own.is_none() {
+        out.extend_from_slice(b"{\"_meta\":");
+    }
+    let meta_start = out.len();
+    out.extend_from_slice(b"{");
     if let Some(Introduction(text)) = introduction {
-        meta.extend_from_slice(text);
+        out.extend_from_slice(text);
     }
     if let Some(token) = progress {
-        separate(&mut meta);
-        meta.extend_from_slice(format!("\"progressToken\":{token}").as_bytes());
+        separate(&mut out);
+        out.extend_from_slice(b"\"progressToken\":");
+        write_number(&mut out, token);
     }
     for (key, value) in own.as_ref().map(RawJson::members).unwrap_or_default() {
         if introduction.is_some() && [PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES].contains(&key.as_str()) {
             continue; // Written above; saying it twice would be invalid.
         }
-        separate(&mut meta);
-        crate::raw::write_string(&mut meta, &key);
-        meta.extend_from_slice(b":");
-        meta.extend_from_slice(value.as_bytes());
+        separate(&mut out);
+        crate::raw::write_string(&mut out, &key);
+        out.extend_from_slice(b":");
+        out.extend_from_slice(value.as_bytes());
     }
-    meta.extend_from_slice(b"}");
-    let meta = RawJson::from_bytes(meta.freeze()).unwrap_or(RawJson::EMPTY_OBJECT);
-    Some(params.with_member("_meta", &meta))
+    out.extend_from_slice(b"}");
+    if own.is_some() {
+        return Some(params.with_member("_meta", &RawJson::assembled(out.split_off(meta_start))));
+    }
+    let rest = params.as_bytes().get(1..).filter(|_| params.is_object()).unwrap_or(b"}");
+    if rest.trim_ascii_start() != b"}" {
+        out.extend_from_slice(b",");
+    }
+    out.extend_from_slice(rest);
+    Some(RawJson::assembled(out))
 }
 
 fn separate(meta: &mut BytesMut) {
-    if meta.len() > 1 {
+    if meta.last() != Some(&b'{') {
         meta.extend_from_slice(b",");
     }
 }

@@ -218,40 +218,46 @@ impl Negotiation {
         }
     }
 
-    /// The probe is unanswered: the server is slow, wedged, or too old. Tries the handshake beside it; whichever answers first counts.
+    /// The probe is unanswered: the server is slow, wedged, or too old. Tries the handshake beside it; whichever is accepted first counts.
     async fn discover_slowly(&self, opened: &Opened, version: Version, mut probe: Pin<&mut impl Future<Output = Result<RawJson>>>) -> Verdict {
         if let Some(http) = &opened.http {
             http.speak(None);
         }
+        let has_read = || opened.child.as_ref().and_then(ChildHandle::has_read_everything) == Some(true);
+        let mut is_awake = has_read();
         let mut handshake = pin!(opened.peer.call(initialize_call(&*self.options.side)));
         let mut probe_refused = false;
+        let mut handshake_refused = None;
         let mut silent_since = Instant::now();
         loop {
             tokio::select! {
                 biased;
-                answer = &mut probe, if !probe_refused => match judge(answer, version) {
-                    Verdict::Legacy => probe_refused = true,
-                    verdict => {
+                answer = &mut probe, if !probe_refused => match (judge(answer, version), handshake_refused.take()) {
+                    (Verdict::Legacy, Some(refusal)) => return both_refused(refusal),
+                    (Verdict::Legacy, None) => probe_refused = true,
+                    (verdict, _) => {
                         if let Some(http) = &opened.http {
                             http.speak(Some(version));
                         }
                         return verdict;
                     }
                 },
-                answer = &mut handshake => return match answer {
+                answer = &mut handshake, if handshake_refused.is_none() => match answer {
                     Ok(result) => {
                         lock(&opened.handler.early_handshake).replace(result);
-                        Verdict::Legacy
+                        return Verdict::Legacy;
                     }
-                    Err(error @ Error::Closed(_)) => Verdict::Restart(error),
-                    Err(error) => Verdict::Failed(error),
+                    Err(error @ Error::Closed(_)) => return Verdict::Restart(error),
+                    Err(error) if probe_refused => return both_refused(error),
+                    Err(error) => handshake_refused = Some(error), // A server that has no handshake may still be working on the probe.
                 },
-                () = tokio::time::sleep(LOOK_AGAIN) => {
-                    // One that has not even read what we wrote is still starting, and must not be disturbed.
-                    if opened.child.as_ref().and_then(ChildHandle::has_read_everything) != Some(true) {
+                () = tokio::time::sleep(LOOK_AGAIN), if !probe_refused && handshake_refused.is_none() => {
+                    // One that has not even read the probe is still starting, and must not be disturbed.
+                    is_awake = is_awake || has_read();
+                    if !is_awake {
                         silent_since = Instant::now();
                     } else if silent_since.elapsed() >= Duration::from_millis(WEDGED_PATIENCE_MS) {
-                        return Verdict::Restart(Error::closed("the server has read the probe and the handshake, and answers neither"));
+                        return Verdict::Restart(Error::closed("the server has read the probe and answers neither it nor the handshake"));
                     }
                 }
             }
@@ -265,6 +271,9 @@ impl Negotiation {
     }
 
     async fn handshake(&mut self, opened: Opened) -> Result<Client> {
+        if let Some(http) = opened.http.as_ref().filter(|_| lock(&opened.handler.early_handshake).is_none()) {
+            http.speak(None);
+        }
         match initialize(&opened.peer, &opened.handler, opened.http.as_ref()).await {
             Ok(agreement) => Ok(Client::new(opened, agreement)),
             Err(Error::Http(failure)) if matches!(self.endpoint, Some(Endpoint::Url(_))) && may_be_older(&failure) => {
@@ -314,12 +323,7 @@ pub(crate) async fn initialize(peer: &Peer, handler: &ClientHandler, http: Optio
     let early = lock(&handler.early_handshake).take();
     let result = match early {
         Some(result) => result,
-        None => {
-            if let Some(http) = http {
-                http.speak(None);
-            }
-            peer.call(initialize_call(&*handler.side)).await?
-        }
+        None => peer.call(initialize_call(&*handler.side)).await?,
     };
     let offered: String = result
         .member("protocolVersion")
@@ -365,6 +369,11 @@ fn judge(answer: Result<RawJson>, asked: Version) -> Verdict {
         Err(error @ Error::Closed(_)) => Verdict::Restart(error),
         Err(error) => Verdict::Failed(error),
     }
+}
+
+/// Neither the probe nor the handshake beside it was accepted. Over HTTP an older transport may be left to try.
+fn both_refused(handshake: Error) -> Verdict {
+    if matches!(handshake, Error::Http(_)) { Verdict::Legacy } else { Verdict::Failed(handshake) }
 }
 
 /// Refusals that only a server of the new kind gives.

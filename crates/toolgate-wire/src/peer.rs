@@ -145,13 +145,13 @@ impl Peer {
         lock(&self.0.core.tally).clone()
     }
 
-    /// Ends the connection in order: what was sent is written, the transport is closed, waiting calls fail.
+    /// Ends the connection in order: waiting calls fail, what was sent is written, the transport is closed.
     pub async fn close(&self) {
         let core = &self.0.core;
+        core.end(Error::closed("closed by this side")); // First, so that what closing causes is not taken for the reason.
         if let Some(link) = core.link.get() {
             link.close().await;
         }
-        core.close(Error::closed("closed by this side"));
     }
 
     /// This peer, without keeping it alive.
@@ -252,7 +252,12 @@ impl Core {
     }
 
     /// Enters a call among those that wait.
-    pub(crate) fn enter(&self, id: CallId, progress: Option<Progress>) -> Result<oneshot::Receiver<Result<RawJson>>> {
+    pub(crate) fn enter(
+        &self,
+        id: CallId,
+        progress: Option<Progress>,
+        now: Instant,
+    ) -> Result<oneshot::Receiver<Result<RawJson>>> {
         let (answer, receiver) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
         if let Some(why) = self.closed.get() {
@@ -261,7 +266,7 @@ impl Core {
         if waiting.len() >= PENDING_CALLS_MAX {
             return Err(Error::Limit(LimitBreach::new("PENDING_CALLS_MAX", PENDING_CALLS_MAX, "calls waiting for an answer")));
         }
-        waiting.insert(id, Waiting { answer, progress, touched: Instant::now() });
+        waiting.insert(id, Waiting { answer, progress, touched: now });
         Ok(receiver)
     }
 
@@ -383,10 +388,20 @@ impl Core {
         self.handler.defect(&defect);
     }
 
-    /// Ends everything: waiting calls fail with `why`, running requests are dropped.
+    /// Ends everything and closes the transport in the background.
     pub(crate) fn close(&self, why: Error) {
+        if self.end(why)
+            && let Some(link) = self.link.get().cloned()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move { link.close().await });
+        }
+    }
+
+    /// Ends everything but the transport: waiting calls fail with `why`, running requests are dropped. `false` when that was done before.
+    fn end(&self, why: Error) -> bool {
         if self.closed.set(why.clone()).is_err() {
-            return; // The first reason is the true one.
+            return false; // The first reason is the true one.
         }
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         for (_, call) in waiting {
@@ -395,11 +410,7 @@ impl Core {
         self.running.cancel_all();
         self.closing.notify_waiters();
         self.handler.closed(&why);
-        if let Some(link) = self.link.get().cloned()
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
-        {
-            runtime.spawn(async move { link.close().await });
-        }
+        true
     }
 
     async fn wait_closed(&self) -> Error {

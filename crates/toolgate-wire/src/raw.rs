@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -58,7 +58,9 @@ impl RawJson {
     }
 
     /// Text put together from values that were checked before.
-    pub(crate) fn assembled(bytes: Bytes) -> Self {
+    pub(crate) fn assembled(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        debug_assert!(serde_json::from_slice::<&RawValue>(&bytes).is_ok(), "{bytes:?}");
         Self(bytes)
     }
 
@@ -167,14 +169,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 struct Key<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
 
 /// Writes `text` as a JSON string.
-pub(crate) fn write_string(out: &mut impl Extend<u8>, text: &str) {
-    out.extend(*b"\"");
+pub(crate) fn write_string(out: &mut impl BufMut, text: &str) {
     if text.bytes().any(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
-        let quoted = serde_json::to_string(text).unwrap_or_default();
-        out.extend(quoted.bytes().skip(1));
+        out.put_slice(serde_json::to_string(text).unwrap_or_default().as_bytes());
     } else {
-        out.extend(text.bytes());
-        out.extend(*b"\"");
+        out.put_u8(b'"');
+        out.put_slice(text.as_bytes());
+        out.put_u8(b'"');
     }
 }
 

@@ -50,8 +50,7 @@ impl Outcome {
     }
 }
 
-const LISTS: [&str; 4] =
-    ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 /// Whether the server knows the method of this request, in the era in which it comes.
 pub(crate) fn knows(server: &Server, message: &Value) -> bool {
@@ -190,12 +189,8 @@ async fn scripted(exchange: &Exchange) -> Outcome {
 fn behaviour_of(server: &Server, method: &str, name: &str) -> Option<Behaviour> {
     let offers = server.offers.lock();
     match method {
-        "tools/call" => {
-            offers.tools.iter().find(|tool| tool.name() == name).map(|tool| tool.behaviour.clone())
-        }
-        "prompts/get" => {
-            offers.prompts.iter().find(|one| one.name() == name).map(|one| one.behaviour.clone())
-        }
+        "tools/call" => offers.tools.iter().find(|tool| tool.name() == name).map(|tool| tool.behaviour.clone()),
+        "prompts/get" => offers.prompts.iter().find(|one| one.name() == name).map(|one| one.behaviour.clone()),
         _ => offers.resources.iter().find(|one| one.uri() == name).map(|one| one.behaviour.clone()),
     }
 }
@@ -235,8 +230,7 @@ async fn listen(exchange: &Exchange) -> Outcome {
     let Some(wanted) = exchange.params.get("notifications").filter(|wanted| wanted.is_object()) else {
         return Outcome::error(-32602, "`params.notifications` says what to listen to");
     };
-    let mut listening =
-        Listening::begin(&exchange.server, &exchange.id, wanted, &exchange.outlet);
+    let mut listening = Listening::begin(&exchange.server, &exchange.id, wanted, &exchange.outlet);
     listening.until_ended().await;
     Outcome::Result(json!({"_meta": {SUBSCRIPTION_ID: exchange.id}}))
 }
@@ -244,9 +238,7 @@ async fn listen(exchange: &Exchange) -> Outcome {
 fn unsupported_version(server: &Server, requested: &str) -> Outcome {
     let supported = &server.script.versions;
     let message = format!("unsupported protocol version; this server speaks {}", supported.join(", "));
-    Outcome::error(-32022, message)
-        .with_data(json!({"supported": supported, "requested": requested}))
-        .with_status(400)
+    Outcome::error(-32022, message).with_data(json!({"supported": supported, "requested": requested})).with_status(400)
 }
 
 fn unknown_method(method: &str) -> Outcome {

@@ -34,12 +34,8 @@ fn entries(server: &Server, method: &str) -> (&'static str, Vec<Value>) {
     let offers = server.offers.lock();
     match method {
         "tools/list" => ("tools", offers.tools.iter().map(|tool| tool.definition.clone()).collect()),
-        "prompts/list" => {
-            ("prompts", offers.prompts.iter().map(|prompt| prompt.definition.clone()).collect())
-        }
-        "resources/list" => {
-            ("resources", offers.resources.iter().map(|one| one.definition.clone()).collect())
-        }
+        "prompts/list" => ("prompts", offers.prompts.iter().map(|prompt| prompt.definition.clone()).collect()),
+        "resources/list" => ("resources", offers.resources.iter().map(|one| one.definition.clone()).collect()),
         _ => ("resourceTemplates", server.script.templates.clone()),
     }
 }

@@ -8,8 +8,7 @@ use crate::engine::dispatch::{Failure, Outcome};
 use crate::engine::exchange::{Exchange, META_LOG_LEVEL};
 use crate::engine::rounds::{self, Questions};
 
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// What a behaviour came to: an answer, or the next behaviour.
 enum Turn {
@@ -59,12 +58,8 @@ impl Performance<'_> {
                 self.log(&level, &data);
                 Turn::Then(*then)
             }
-            Behaviour::Elicit { params, then } => {
-                self.ask("elicit", "elicitation/create", params, *then).await
-            }
-            Behaviour::Sample { params, then } => {
-                self.ask("sample", "sampling/createMessage", params, *then).await
-            }
+            Behaviour::Elicit { params, then } => self.ask("elicit", "elicitation/create", params, *then).await,
+            Behaviour::Sample { params, then } => self.ask("sample", "sampling/createMessage", params, *then).await,
             Behaviour::Roots { then } => self.ask("roots", "roots/list", json!({}), *then).await,
             Behaviour::Ask { requests, state, then } => self.ask_all(requests, state, *then).await,
             Behaviour::Ping { then } => {
@@ -102,9 +97,7 @@ impl Performance<'_> {
         match behaviour {
             Behaviour::Reply(result) => Outcome::Result(result),
             Behaviour::Raw(text) => Outcome::Text(text),
-            Behaviour::Error { code, message, data } => {
-                Outcome::Error(Failure { code, message, data, status: 200 })
-            }
+            Behaviour::Error { code, message, data } => Outcome::Error(Failure { code, message, data, status: 200 }),
             Behaviour::Echo => {
                 let message = self.exchange.params.pointer("/arguments/message");
                 texts([message.and_then(Value::as_str).unwrap_or_default().to_owned()])
@@ -165,12 +158,7 @@ impl Performance<'_> {
         self.ask_all(requests, Some(state), then).await
     }
 
-    async fn ask_all(
-        &mut self,
-        requests: Map<String, Value>,
-        state: Option<String>,
-        then: Behaviour,
-    ) -> Turn {
+    async fn ask_all(&mut self, requests: Map<String, Value>, state: Option<String>, then: Behaviour) -> Turn {
         let questions = Questions { requests, state, then: &then };
         match rounds::ask(self.exchange, self.target, questions, &self.reports).await {
             Ok(answers) => {

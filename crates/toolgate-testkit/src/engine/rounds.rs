@@ -51,11 +51,7 @@ pub(crate) fn awkward_state(number: u64) -> String {
 }
 
 /// Where a request begins: at its behaviour, or, when it is a retry, after the questions it answers.
-pub(crate) fn begin(
-    exchange: &Exchange,
-    target: &str,
-    behaviour: &Behaviour,
-) -> Result<Continuation, Outcome> {
+pub(crate) fn begin(exchange: &Exchange, target: &str, behaviour: &Behaviour) -> Result<Continuation, Outcome> {
     let fresh = Continuation { behaviour: behaviour.clone(), reports: Vec::new(), is_retry: false };
     if exchange.modern_version().is_none() {
         return Ok(fresh);
@@ -78,12 +74,7 @@ pub(crate) fn begin(
     resume(exchange, expected, issued, responses.unwrap_or(&Value::Null))
 }
 
-fn resume(
-    exchange: &Exchange,
-    expected: Expected,
-    mut issued: Issued,
-    responses: &Value,
-) -> Result<Continuation, Outcome> {
+fn resume(exchange: &Exchange, expected: Expected, mut issued: Issued, responses: &Value) -> Result<Continuation, Outcome> {
     if issued.first_id == exchange.id {
         return Err(Outcome::error(-32600, "a retry needs an id of its own"));
     }
@@ -106,12 +97,7 @@ fn resume(
 }
 
 /// Asks. `Ok` carries the answers of a legacy client; `Err` is how this request of a modern client ends.
-pub(crate) async fn ask(
-    exchange: &Exchange,
-    target: &str,
-    questions: Questions<'_>,
-    reports: &[Value],
-) -> Result<Vec<Value>, Outcome> {
+pub(crate) async fn ask(exchange: &Exchange, target: &str, questions: Questions<'_>, reports: &[Value]) -> Result<Vec<Value>, Outcome> {
     if exchange.modern_version().is_none() {
         return Ok(ask_by_requests(exchange, &questions.requests).await);
     }
@@ -123,12 +109,8 @@ pub(crate) async fn ask(
         None => Expected::Target(target.to_owned()),
     };
     let result = input_required(&questions.requests, questions.state.as_deref());
-    let issued = Issued {
-        first_id: exchange.id.clone(),
-        requests: questions.requests,
-        reports: reports.to_vec(),
-        then: questions.then.clone(),
-    };
+    let issued =
+        Issued { first_id: exchange.id.clone(), requests: questions.requests, reports: reports.to_vec(), then: questions.then.clone() };
     exchange.server.issued.0.lock().insert(expected, issued);
     Err(Outcome::Result(result))
 }

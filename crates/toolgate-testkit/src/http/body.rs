@@ -82,11 +82,7 @@ impl<'a> BodyWriter<'a> {
     }
 
     /// Writes a part of the body, in pieces with pauses where that is asked for.
-    pub(crate) async fn write_slowly(
-        &mut self,
-        bytes: &[u8],
-        drip: Option<(usize, Duration)>,
-    ) -> io::Result<()> {
+    pub(crate) async fn write_slowly(&mut self, bytes: &[u8], drip: Option<(usize, Duration)>) -> io::Result<()> {
         let Some((piece, pause)) = drip else { return self.write(bytes).await };
         for piece in bytes.chunks(piece) {
             tokio::time::sleep(pause).await;
@@ -125,21 +121,14 @@ impl<'a> BodyWriter<'a> {
 
 fn framing(length: Option<usize>, oddity: Option<BodyOddity>) -> (Framing, String, After) {
     let until_close = (Framing::UntilClose, "Connection: close\r\n".to_owned(), After::Close);
-    let with_length = |length: usize, after| {
-        (Framing::Length, format!("Content-Length: {length}\r\n"), after)
-    };
+    let with_length = |length: usize, after| (Framing::Length, format!("Content-Length: {length}\r\n"), after);
     match (oddity, length) {
         (None, Some(length)) => with_length(length, After::KeepOpen),
         (Some(BodyOddity::LengthTooLong), Some(length)) => with_length(length + 10, After::Close),
-        (Some(BodyOddity::LengthTooShort), Some(length)) => {
-            with_length(length.saturating_sub(10), After::Close)
-        }
-        (Some(BodyOddity::UntilClose | BodyOddity::LengthTooLong | BodyOddity::LengthTooShort), _) => {
-            until_close
-        }
+        (Some(BodyOddity::LengthTooShort), Some(length)) => with_length(length.saturating_sub(10), After::Close),
+        (Some(BodyOddity::UntilClose | BodyOddity::LengthTooLong | BodyOddity::LengthTooShort), _) => until_close,
         (oddity, _) => {
-            let is_broken =
-                matches!(oddity, Some(BodyOddity::NoLastChunk | BodyOddity::BadChunkSize));
+            let is_broken = matches!(oddity, Some(BodyOddity::NoLastChunk | BodyOddity::BadChunkSize));
             let after = if is_broken { After::Close } else { After::KeepOpen };
             (Framing::Chunks(oddity), "Transfer-Encoding: chunked\r\n".to_owned(), after)
         }

@@ -72,9 +72,9 @@ pub(crate) fn write(event: &Event<'_>, oddity: Option<EventOddity>) -> String {
 /// The data, spread over several lines where that is asked for; JSON does not mind.
 fn data_lines(data: &str, oddity: Option<EventOddity>) -> String {
     let spread = match oddity {
-        Some(EventOddity::SplitData) => serde_json::from_str::<Value>(data)
-            .ok()
-            .and_then(|value| serde_json::to_string_pretty(&value).ok()),
+        Some(EventOddity::SplitData) => {
+            serde_json::from_str::<Value>(data).ok().and_then(|value| serde_json::to_string_pretty(&value).ok())
+        }
         _ => None,
     };
     spread.unwrap_or_else(|| data.to_owned())

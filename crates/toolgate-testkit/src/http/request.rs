@@ -84,9 +84,7 @@ impl RequestReader {
     /// Reads the body that follows a head.
     pub(crate) async fn body(&mut self, head: Head) -> io::Result<Request> {
         let mut request = head.request;
-        let is_chunked = request
-            .header("transfer-encoding")
-            .is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
+        let is_chunked = request.header("transfer-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
         request.body = if is_chunked {
             self.chunks().await?
         } else {
@@ -128,8 +126,7 @@ impl RequestReader {
         loop {
             let size = self.line().await?;
             let digits = size.split(';').next().unwrap_or_default().trim();
-            let size =
-                usize::from_str_radix(digits, 16).map_err(|_| malformed("a bad chunk size"))?;
+            let size = usize::from_str_radix(digits, 16).map_err(|_| malformed("a bad chunk size"))?;
             if size == 0 {
                 while !self.line().await?.is_empty() {}
                 return Ok(body);
@@ -158,8 +155,7 @@ impl RequestReader {
 fn parse_head(head: &str) -> io::Result<Head> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(target), Some("HTTP/1.1")) = (words.next(), words.next(), words.next())
-    else {
+    let (Some(method), Some(target), Some("HTTP/1.1")) = (words.next(), words.next(), words.next()) else {
         return Err(malformed("not an HTTP/1.1 request line"));
     };
     let mut headers = Vec::new();

@@ -42,9 +42,7 @@ pub(crate) async fn post(hub: &Hub, request: &Request, hits: &mut Vec<Hit>) -> R
     let text = request.text();
     hub.server.record.message(&text);
     let incoming = incoming::read(&text);
-    if let Incoming::Request(message) | Incoming::Notification(message) | Incoming::Answer(message) =
-        &incoming
-    {
+    if let Incoming::Request(message) | Incoming::Notification(message) | Incoming::Answer(message) = &incoming {
         hits.extend(hub.server.hits_on_message(message));
         if let Some((answer, Place::Before)) = status_answer(hits) {
             let id = message.get("id").unwrap_or(&Value::Null);
@@ -78,9 +76,7 @@ impl Posted<'_> {
         let client = Client { server: Arc::clone(&self.hub.server), session, outlet: log.clone() };
         match &self.incoming {
             Incoming::Request(message) => {
-                if let Some(refusal) =
-                    checks::refuse_headers(&self.hub.server, self.request, message)
-                {
+                if let Some(refusal) = checks::refuse_headers(&self.hub.server, self.request, message) {
                     return Reply::Document(refusal);
                 }
                 let job = client.request(message, self.hits.clone());
@@ -91,9 +87,7 @@ impl Posted<'_> {
                 client.notification(message, &self.hits);
                 Reply::Accepted(log)
             }
-            Incoming::Answer(_) | Incoming::Batch(_) | Incoming::Malformed => {
-                Reply::Document(not_a_message())
-            }
+            Incoming::Answer(_) | Incoming::Batch(_) | Incoming::Malformed => Reply::Document(not_a_message()),
         }
     }
 
@@ -111,8 +105,7 @@ impl Posted<'_> {
             }
         };
         let log = StepLog::new();
-        let client =
-            Client { server: Arc::clone(&self.hub.server), session, outlet: log.clone() };
+        let client = Client { server: Arc::clone(&self.hub.server), session, outlet: log.clone() };
         match &self.incoming {
             Incoming::Request(message) => {
                 let job = client.request(message, self.hits.clone());
@@ -158,13 +151,7 @@ impl Posted<'_> {
         key
     }
 
-    fn stream(
-        &self,
-        log: StepLog,
-        key: Option<String>,
-        message: &Value,
-        cancels: Option<Arc<Session>>,
-    ) -> Stream {
+    fn stream(&self, log: StepLog, key: Option<String>, message: &Value, cancels: Option<Arc<Session>>) -> Stream {
         Stream {
             log,
             from: 0,

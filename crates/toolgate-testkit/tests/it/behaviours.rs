@@ -17,10 +17,7 @@ async fn call_in_both_eras(script: Script) -> [Value; 2] {
     let (mut old, _) = start_legacy(script.clone(), LEGACY).await;
     let (mut new, _) = start(script);
     let params = call("it", json!({"message": "hello"}));
-    let answers = [
-        old.request("tools/call", params.clone()).await,
-        new.request("tools/call", modern(params)).await,
-    ];
+    let answers = [old.request("tools/call", params.clone()).await, new.request("tools/call", modern(params)).await];
     assert_eq!(answers[0]["result"].get("resultType"), None);
     answers
 }
@@ -100,9 +97,7 @@ async fn a_legacy_server_wants_initialize_first_and_knows_no_discover() {
 #[tokio::test]
 async fn lists_come_in_pages_and_strange_cursors_are_refused() {
     let names = ["a", "b", "c", "d", "e"];
-    let script = names.iter().fold(Script::new("demo").page_size(2), |script, name| {
-        script.tool(ToolScript::echo(*name))
-    });
+    let script = names.iter().fold(Script::new("demo").page_size(2), |script, name| script.tool(ToolScript::echo(*name)));
     let (mut client, _) = start_legacy(script, LEGACY).await;
     let mut seen = Vec::new();
     let mut params = json!({});

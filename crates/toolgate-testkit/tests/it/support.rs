@@ -46,8 +46,7 @@ pub(crate) fn initialize_params(version: &str) -> Value {
 /// Parameters with the metadata every modern request carries.
 pub(crate) fn modern(mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
-        json!({"elicitation": {}, "sampling": {}, "roots": {}});
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}, "sampling": {}, "roots": {}});
     params
 }
 
@@ -102,8 +101,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> RawClient<R, W> {
     /// The next message.
     pub(crate) async fn next(&mut self) -> Value {
         let line = self.line().await;
-        serde_json::from_slice(&line)
-            .unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&line)))
+        serde_json::from_slice(&line).unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&line)))
     }
 
     /// Nothing comes for a little while.

@@ -31,10 +31,7 @@ fn a_program_sees_only_its_world() {
     let output = world.command("/usr/bin/env").env("EXTRA", "1").run().unwrap();
     let mut lines: Vec<String> = output.shown_stdout().lines().map(str::to_owned).collect();
     lines.sort();
-    assert_eq!(
-        lines,
-        ["COLOUR=blue", "EXTRA=1", "HOME=[HOME]", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=[WORLD]/tmp"]
-    );
+    assert_eq!(lines, ["COLOUR=blue", "EXTRA=1", "HOME=[HOME]", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=[WORLD]/tmp"]);
 }
 
 #[test]
@@ -60,14 +57,14 @@ fn a_transcript_shows_everything_that_does_not_change() {
 #[test]
 fn a_program_that_does_not_end_is_ended() {
     let world = TestWorld::new().unwrap();
-    let run = |script: &str| {
+    let run = |script: &str, ms: u64| {
         let command = world.command("/bin/sh").args(["-c", script]);
-        command.timeout(Duration::from_millis(200)).run().unwrap_err()
+        command.timeout(Duration::from_millis(ms)).run().unwrap_err()
     };
-    let ended = run("exec sleep 600");
+    let ended = run("exec sleep 600", 200);
     assert_eq!(ended.kind(), ErrorKind::TimedOut);
     assert!(ended.to_string().contains("did not end in time"), "{ended}");
-    let held = run("sleep 5 & exit 0");
+    let held = run("sleep 10 & exit 0", 3000);
     assert!(held.to_string().contains("keeps its output open"), "{held}");
     let missing = world.command("/no/such/program").run().unwrap_err();
     assert!(missing.to_string().contains("/no/such/program"), "{missing}");

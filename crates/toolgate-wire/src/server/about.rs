@@ -145,6 +145,16 @@ impl About {
         self.versions.contains(&version)
     }
 
+    /// Whether any version without a handshake is spoken.
+    pub(crate) fn speaks_modern(&self) -> bool {
+        self.versions.iter().any(|version| version.is_modern())
+    }
+
+    /// Whether any version with a handshake is spoken.
+    pub(crate) fn speaks_legacy(&self) -> bool {
+        self.versions.iter().any(|version| !version.is_modern())
+    }
+
     /// The modern versions spoken, as `server/discover` and the version error list them.
     pub(crate) fn modern_versions(&self) -> Vec<&'static str> {
         self.versions.iter().filter(|version| version.is_modern()).map(|version| version.as_str()).collect()

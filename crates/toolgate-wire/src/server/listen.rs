@@ -36,7 +36,7 @@ pub(super) async fn run(core: &ServerCore, cx: &RequestContext) -> Result<RawJso
         let breach = LimitBreach::new("SUBSCRIPTIONS_MAX", SUBSCRIPTIONS_MAX, "resources and tasks in one subscription");
         return Err(RpcError::invalid_params(breach.to_string()));
     }
-    let tag = RawJson::EMPTY_OBJECT.with_member(SUBSCRIPTION_ID, cx.id().raw());
+    let tag = RawJson::EMPTY_OBJECT.with_member(SUBSCRIPTION_ID, &cx.id().to_raw());
     let acknowledgement = RawJson::EMPTY_OBJECT.with_member("notifications", &described(&wanted)).with_member("_meta", &tag);
     let listener = core.hub.listen(wanted); // Before the acknowledgement, so that nothing after it is missed.
     let acknowledged = Notification::new("notifications/subscriptions/acknowledged", Some(acknowledgement));
@@ -50,7 +50,7 @@ pub(super) async fn run(core: &ServerCore, cx: &RequestContext) -> Result<RawJso
 
 fn tagged(params: RawJson, cx: &RequestContext) -> RawJson {
     let meta = params.member("_meta").filter(RawJson::is_object).unwrap_or(RawJson::EMPTY_OBJECT);
-    params.with_member("_meta", &meta.with_member(SUBSCRIPTION_ID, cx.id().raw()))
+    params.with_member("_meta", &meta.with_member(SUBSCRIPTION_ID, &cx.id().to_raw()))
 }
 
 /// What of it this server can tell.

@@ -173,7 +173,8 @@ impl Session {
 impl Handler for Session {
     fn request(&self, incoming: Incoming) -> BoxFuture<'static, Result<RawJson, RpcError>> {
         let modern_only = matches!(&*incoming.request.method, "server/discover" | "subscriptions/listen");
-        if !modern_only && !is_modern(incoming.request.params.as_ref()) {
+        let modern = modern_only || is_modern(incoming.request.params.as_ref());
+        if !modern || !self.core.service.about().speaks_modern() {
             return self.legacy_request(incoming);
         }
         let core = self.core.clone();

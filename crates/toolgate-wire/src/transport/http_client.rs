@@ -14,12 +14,13 @@ use http::{HeaderMap, HeaderValue, Method as HttpMethod, Request, Response, Stat
 use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use crate::call::CallId;
 use crate::era::Version;
 use crate::error::{Error, Result};
 use crate::headers::{self, LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
-use crate::limits::{CLOSE_MS, RESUME_ATTEMPTS_MAX};
+use crate::limits::{CLOSE_MS, RESUME_ATTEMPTS_MAX, RETRY_DELAY_MS_MAX};
 use crate::link::{Inbound, Link, Messages, Outgoing};
 use crate::message::Message;
 use crate::peer::lock;
@@ -130,12 +131,12 @@ impl HttpLink {
 
     /// Opens the stream for what the server says unasked, and waits until it is open or refused.
     pub(crate) async fn listen(&self) {
-        let opening = self.wire.get(None);
-        let Ok(Ok(response)) = tokio::time::timeout(LISTEN_OPEN, opening).await else { return };
-        if !response.status().is_success() || !http_answer::is_event_stream(&response) {
-            return; // The server has no such stream, and need not have.
-        }
-        let task = tokio::spawn(keep_listening(self.wire.clone(), response.into_body()));
+        let body = match tokio::time::timeout(LISTEN_OPEN, self.wire.get(None)).await {
+            Ok(Ok(response)) if response.status().is_success() && http_answer::is_event_stream(&response) => Some(response.into_body()),
+            Ok(Ok(response)) if !response.status().is_server_error() => return, // The server has no such stream, and need not have.
+            _ => None, // It may come later.
+        };
+        let task = tokio::spawn(keep_listening(self.wire.clone(), body));
         if let Some(former) = lock(&self.listening).replace(task.abort_handle()) {
             former.abort();
         }
@@ -179,6 +180,10 @@ impl Link for HttpLink {
     }
 }
 
+fn is_handshake(messages: &Messages) -> bool {
+    matches!(messages, Messages::One(Message::Request(request)) if request.method == "initialize")
+}
+
 /// The calls whose answers a message asks for.
 fn calls_in(messages: &Messages) -> Vec<CallId> {
     let call = |message: &Message| match message {
@@ -195,7 +200,11 @@ impl HttpWire {
     async fn post(&self, outgoing: &Outgoing) -> Result<(Response<Incoming>, bool)> {
         let body = outgoing.to_bytes();
         for _ in 0..=REDIRECTS_MAX {
-            let state = lock(&self.state).clone();
+            let mut state = lock(&self.state).clone();
+            if is_handshake(&outgoing.messages) {
+                // The session that is being replaced stays in use for other calls, which learn from it that it is lost.
+                state = State { moved_to: state.moved_to, ..State::default() };
+            }
             let mut headers = self.base_headers(&state).await?;
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -360,19 +369,23 @@ pub(crate) fn resolve_same_origin(base: &Uri, reference: &str) -> Option<Uri> {
 }
 
 /// Reads the GET stream for as long as the server keeps offering it.
-async fn keep_listening(wire: Arc<HttpWire>, body: Incoming) {
+async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
     let mut resume = Resume::default();
-    let mut body = Some(body);
     while !wire.inbound.is_abandoned() && resume.attempts < RESUME_ATTEMPTS_MAX {
         if let Some(body) = body.take() {
+            let opened = Instant::now();
             let _ended_or_broken = http_answer::follow(&wire.inbound, body, &[], &mut resume).await.is_ok();
+            if opened.elapsed() >= Duration::from_millis(RETRY_DELAY_MS_MAX) {
+                resume.attempts = 0; // Closed for being idle, as proxies do; not a stream that keeps failing.
+            }
         }
         tokio::time::sleep(resume.next_delay()).await;
         match wire.get(resume.last_id.as_deref()).await {
             Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => {
                 body = Some(response.into_body());
             }
-            Ok(response) if response.status().is_client_error() => return, // The session is over, or the stream is not offered any more.
+            // The session is over, or the stream is not offered any more; a conflict is with the broken one, which the server still holds.
+            Ok(response) if response.status().is_client_error() && response.status() != StatusCode::CONFLICT => return,
             Ok(_) | Err(_) => {}
         }
     }

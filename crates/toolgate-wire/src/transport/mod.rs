@@ -17,3 +17,5 @@ mod http_answer;
 pub mod event_stream;
 
 pub mod sse_client;
+
+pub mod http_server;

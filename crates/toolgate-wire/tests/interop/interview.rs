@@ -110,7 +110,7 @@ async fn tools(client: &Client, version: Version) {
 async fn progress(client: &Client) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let steps = seen.clone();
-    let call = Call::tool("count", json!({"n": 3}).into()).on_progress(move |note| {
+    let call = Call::tool("count", &json!({"n": 3}).into()).on_progress(move |note| {
         let params = note.params.as_ref().expect("params");
         let step: f64 = params.member("progress").expect("progress").read().expect("a number");
         steps.lock().expect("not poisoned").push(step);

@@ -5,3 +5,8 @@
 mod support;
 
 mod peer;
+
+mod matrix;
+mod negotiation;
+mod negotiation_http;
+mod sessions;

@@ -101,7 +101,9 @@ impl Handler for Desk {
                 "echo" => {}
                 "progress" => {
                     for step in 1..=number("count") {
-                        tokio::time::sleep(Duration::from_millis(number("every_ms"))).await;
+                        if number("every_ms") > 0 {
+                            tokio::time::sleep(Duration::from_millis(number("every_ms"))).await;
+                        }
                         let params = json!({"progressToken": number("token"), "progress": step});
                         incoming.notify(Notification::new("notifications/progress", Some(params.into()))).await?;
                         incoming.notify(Notification::new("news", Some(json!(step).into()))).await?;
@@ -274,7 +276,7 @@ async fn closing_says_why_on_both_sides() {
             let right = right.clone();
             async move { right.call(Call::new("wait", None)).await }
         });
-        left_desk.wait_until("nothing", |_| true).await;
+        left.call(Call::new("echo", None)).await.unwrap();
         within("closing", left.close()).await;
         let error = within("the waiting call", waiting).await.unwrap().unwrap_err();
         assert!(error.is_closed() && error.to_string().contains("the other side closed the"), "{join:?}: {error}");
@@ -282,6 +284,8 @@ async fn closing_says_why_on_both_sides() {
         let after = left.call(Call::new("echo", None)).await.unwrap_err();
         assert_eq!(after.to_string(), "connection closed: closed by this side", "{join:?}");
         assert_eq!(right_desk.heard(), [error.to_string()], "{join:?}");
+        assert_eq!(left_desk.heard(), ["connection closed: closed by this side"], "{join:?}");
+        left_desk.wait_until("what ran for the other side to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
     }
 }
 

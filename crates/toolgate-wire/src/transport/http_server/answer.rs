@@ -128,6 +128,7 @@ impl AnswerStream {
         let mut state = lock(&self.state);
         state.readers += 1;
         state.reader = state.readers;
+        state.parked = false;
         state.wake();
         let place = after.unwrap_or(state.delivered).min(state.sent);
         Reader { stream: self.clone(), reader: state.reader, place }
@@ -187,7 +188,11 @@ impl AnswerStream {
 
     /// From now on it travels as a stream of events, so that a lost reader knows where it was.
     pub(crate) fn begin_streaming(&self) {
-        lock(&self.state).streamed = true;
+        let mut state = lock(&self.state);
+        state.streamed = true;
+        if state.parked {
+            state.reader = 0;
+        }
     }
 
     /// Whether somebody may come back for it.

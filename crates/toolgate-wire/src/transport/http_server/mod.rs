@@ -164,14 +164,13 @@ impl Inside {
         }
         checks::header_size(&parts.headers)?;
         let about = self.core.service.about();
-        let has_sessions = about.agree("").is_some();
         match parts.method {
             Method::POST => {
                 checks::post_forms(&parts.headers)?;
                 let bytes = checks::read_body(&parts.headers, body).await?;
-                Ok(self.post(parts, bytes, !about.modern_versions().is_empty()).await)
+                Ok(self.post(parts, bytes, about.speaks_modern()).await)
             }
-            Method::GET | Method::DELETE if !has_sessions || stateless::header_is_modern(&parts.headers) => Ok(stateful::only_post()),
+            Method::GET | Method::DELETE if !about.speaks_legacy() || stateless::header_is_modern(&parts.headers) => Ok(stateful::only_post()),
             Method::GET => Ok(self.stateful.get(&parts)),
             Method::DELETE => Ok(self.stateful.delete(&parts)),
             _ => Ok(method_not_allowed("GET, POST, DELETE")),

@@ -1,0 +1,13 @@
+//! The server role over every transport, seen from outside: frames and HTTP requests in, frames and HTTP responses out.
+
+mod room;
+mod sample;
+
+mod http_checks;
+mod http_events;
+mod http_sessions;
+mod http_stateless;
+mod listening;
+mod questions;
+mod sockets;
+mod streams;
