@@ -141,6 +141,18 @@ pub(crate) fn load(contestant: &str, case: &str) -> Outcome {
     Ok(())
 }
 
+/// Puts the load of a case on a server that runs already, for looking at the server alone.
+pub(crate) fn load_url(url: &str, case: &str) -> Outcome {
+    let case = find(case)?;
+    let load = Load { calls: case.calls, callers: case.callers, arguments: case.arguments.to_owned() };
+    let figures = block_on(async {
+        let client = ours::over_http(url).await?;
+        Ok(ours::load(&client, &load).await?.figures())
+    })?;
+    say(&serde_json::to_string(&figures)?);
+    Ok(())
+}
+
 /// How much memory each of many idle connections keeps.
 async fn idle_memory(connections: usize) -> Outcome<Figures> {
     let command = server_command("floor-stdio")?;

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         ["serve", "ours-http-sse"] => block_on(ours_server::serve_http(ours_server::Answers::Events)),
         ["serve", "rmcp-http"] => block_on(rmcp_pair::serve()),
         ["load", contestant, case] => cases::load(contestant, case),
+        ["load-url", url, case] => cases::load_url(url, case),
         ["run", rest @ ..] => cases::run(rest),
         _ => Err("usage: toolgate-bench run [CASE…] [--runs N]".into()),
     };

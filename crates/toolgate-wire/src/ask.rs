@@ -17,7 +17,7 @@ impl Call {
         params.extend_from_slice(b",\"arguments\":");
         params.extend_from_slice(arguments.as_bytes());
         params.extend_from_slice(b"}");
-        Self::new("tools/call", Some(RawJson::assembled(params)))
+        Self::new("tools/call", Some(RawJson::assembled(params))).named(name)
     }
 
     /// A prompt, filled in.
@@ -26,12 +26,12 @@ impl Call {
         if let Some(arguments) = arguments {
             params = params.with_member("arguments", &arguments);
         }
-        Self::new("prompts/get", Some(params.with_member("name", &RawJson::string(name))))
+        Self::new("prompts/get", Some(params.with_member("name", &RawJson::string(name)))).named(name)
     }
 
     /// The contents of a resource.
     pub fn read(uri: &str) -> Self {
-        Self::new("resources/read", Some(RawJson::EMPTY_OBJECT.with_member("uri", &RawJson::string(uri))))
+        Self::new("resources/read", Some(RawJson::EMPTY_OBJECT.with_member("uri", &RawJson::string(uri)))).named(uri)
     }
 }
 

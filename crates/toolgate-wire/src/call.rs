@@ -27,6 +27,8 @@ pub type Progress = Arc<dyn Fn(&Notification) + Send + Sync>;
 pub struct Call {
     method: Method,
     params: Option<RawJson>,
+    /// What the parameters name, where that is known without reading them.
+    name: Option<String>,
     id: Option<CallId>,
     idle: Duration,
     total: Duration,
@@ -42,6 +44,7 @@ impl Call {
         Self {
             method: method.into(),
             params,
+            name: None,
             id: None,
             idle: Duration::from_millis(REQUEST_IDLE_MS),
             total: Duration::from_millis(REQUEST_TOTAL_MS),
@@ -67,6 +70,16 @@ impl Call {
     pub fn with_params(mut self, params: Option<RawJson>) -> Self {
         self.params = params;
         self
+    }
+
+    /// Says what the parameters name, so that they need not be read for it.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Uses an id taken from [`Peer::next_call_id`](crate::Peer::next_call_id).
@@ -159,6 +172,7 @@ impl Core {
         let answer = self.enter(id, call.progress.clone(), started)?;
         let mut outgoing = Outgoing::one(call.message(id)).about(call.about.clone());
         outgoing.headers.clone_from(&call.headers);
+        outgoing.name.clone_from(&call.name);
         self.exchange(id, &call, outgoing, (started, answer)).await
     }
 

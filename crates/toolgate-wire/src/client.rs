@@ -259,7 +259,8 @@ impl Client {
             return Ok(call);
         }
         let Some(params) = call.params().cloned() else { return Ok(call) };
-        let name = params.member("name").and_then(|name| name.read::<String>().ok()).unwrap_or_default();
+        let read_name = || params.member("name").and_then(|name| name.read().ok()).unwrap_or_default();
+        let name = call.name().map_or_else(read_name, str::to_owned);
         let Some(headers) = lock(&self.0.tool_headers).get(&name).cloned() else { return Ok(call) };
         let arguments = params.member("arguments").unwrap_or(RawJson::EMPTY_OBJECT);
         for (name, value) in headers.for_arguments(&arguments)? {

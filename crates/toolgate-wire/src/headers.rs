@@ -64,7 +64,8 @@ pub fn name_in(method: &str, params: &RawJson) -> Option<String> {
     params.member(name_member(method)?)?.read().ok()
 }
 
-fn name_member(method: &str) -> Option<&'static str> {
+/// The parameter that `Mcp-Name` repeats.
+pub(crate) fn name_member(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),
@@ -92,13 +93,19 @@ pub fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
 pub fn check_name(headers: &HeaderMap, method: &str, params: &RawJson) -> Result<(), RpcError> {
     let Some(member) = name_member(method) else { return Ok(()) };
     let in_body = only_member(params, member).map_err(mismatch)?.and_then(|name| name.read::<String>().ok());
+    check_name_is(headers, member, in_body.as_deref())
+}
+
+/// The same, where the body has been read: `member` of its parameters is `in_body`.
+pub(crate) fn check_name_is(headers: &HeaderMap, member: &str, in_body: Option<&str>) -> Result<(), RpcError> {
     let sent = only(headers, &MCP_NAME).map_err(mismatch)?;
     match (sent, in_body) {
         (None, None) => Ok(()), // The handler says what is missing.
+        (Some(sent), Some(name)) if sent.as_bytes() == name.as_bytes() && !name.starts_with(ENCODED_START) => Ok(()),
         (None, Some(name)) => Err(mismatch(format!("header Mcp-Name is missing; it must carry `{name}`"))),
         (Some(sent), in_body) => match decode(sent) {
             None => Err(mismatch(format!("header Mcp-Name cannot be decoded: {sent:?}"))),
-            Some(sent) if in_body.as_ref() == Some(&sent) => Ok(()),
+            Some(sent) if in_body == Some(&sent) => Ok(()),
             Some(sent) => {
                 let body = in_body.map_or_else(|| "has none".to_owned(), |name| format!("says `{name}`"));
                 Err(mismatch(format!("header Mcp-Name is `{sent}`, but `params.{member}` of the body {body}")))
@@ -254,7 +261,7 @@ impl Found {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
                     for (name, property) in properties {
-                        let path = path.map(|path| [path, &[name.clone()]].concat());
+                        let path = path.map(|path| [path, std::slice::from_ref(name)].concat());
                         self.schema(property, path.as_deref())?;
                     }
                 }

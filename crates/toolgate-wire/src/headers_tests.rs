@@ -6,7 +6,9 @@ fn raw(text: &str) -> RawJson {
     RawJson::from_bytes(text.to_owned()).unwrap()
 }
 
-fn header_map(headers: &[(&str, &str)]) -> HeaderMap {
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
+fn header_map(headers: Headers<'_>) -> HeaderMap {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(*value).unwrap());
@@ -86,7 +88,7 @@ fn each_method_has_its_name() {
 #[test]
 fn the_standard_headers_must_repeat_the_body() {
     let call = r#"{"name":"echo"}"#;
-    let cases: [(&[(&str, &str)], &str, &str, Option<&str>); 12] = [
+    let cases: [(Headers<'_>, &str, &str, Option<&str>); 12] = [
         (&[("Mcp-Method", "tools/list")], "tools/list", "{}", None),
         (&[("MCP-METHOD", " tools/list ")], "tools/list", "{}", None),
         (&[], "tools/list", "{}", Some("Mcp-Method is missing")),
@@ -137,7 +139,9 @@ fn annotated_arguments_become_headers() {
     let params = ParamHeaders::of(&raw(SCHEMA)).unwrap();
     for (arguments, expected) in cases {
         let found = match params.for_arguments(&raw(arguments)) {
-            Ok(headers) => headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect::<Vec<_>>().join("; "),
+            Ok(headers) => {
+                headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect::<Vec<_>>().join("; ")
+            }
             Err(error) => error.to_string(),
         };
         assert_eq!(found, expected, "for {arguments}");
@@ -146,7 +150,7 @@ fn annotated_arguments_become_headers() {
 
 #[test]
 fn a_server_compares_them_with_the_arguments() {
-    let cases: [(&[(&str, &str)], &str, Option<&str>); 13] = [
+    let cases: [(Headers<'_>, &str, Option<&str>); 13] = [
         (&[], "{}", None),
         (&[("Mcp-Param-Region", "Hello")], r#"{"region":"Hello"}"#, None),
         (&[("Mcp-Param-Region", "=?base64?SGVsbG8=?=")], r#"{"region":"Hello"}"#, None),

@@ -100,7 +100,14 @@ impl Reply {
 
     /// No answer will come; a batch must not wait for it.
     fn withheld(&self) {
-        if let Some(answers) = self.batch.as_ref().and_then(|batch| batch.withhold()) {
+        let answers = match &self.batch {
+            None => Vec::new(),
+            Some(batch) => match batch.withhold() {
+                Some(answers) => answers,
+                None => return, // Others of the batch are still to come.
+            },
+        };
+        if !answers.is_empty() {
             self.core.send_soon(Outgoing::batch(answers).about(Some(self.id.clone())), ());
         } else if let Ok(link) = self.core.link() {
             link.withdraw(&self.id);
@@ -154,11 +161,11 @@ impl BatchReply {
         self.withhold()
     }
 
-    /// Waits for one answer less.
+    /// Waits for one answer less; gives back those that came when it was the last.
     fn withhold(&self) -> Option<Vec<Message>> {
         let mut batch = lock(&self.0);
         batch.missing -= 1;
-        (batch.missing == 0 && !batch.answers.is_empty()).then(|| std::mem::take(&mut batch.answers))
+        (batch.missing == 0).then(|| std::mem::take(&mut batch.answers))
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Outgoing {
     pub messages: Messages,
     /// The request of the other side that this belongs to: its answer, or news about it.
     pub about: Option<Id>,
+    /// What its parameters name, where that is known without reading them.
+    pub name: Option<String>,
     /// Headers that belong to this message alone; only HTTP has a place for them.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -36,11 +38,11 @@ pub enum Messages {
 
 impl Outgoing {
     pub(crate) fn one(message: Message) -> Self {
-        Self { messages: Messages::One(message), about: None, headers: Vec::new() }
+        Self { messages: Messages::One(message), about: None, name: None, headers: Vec::new() }
     }
 
     pub(crate) fn batch(messages: Vec<Message>) -> Self {
-        Self { messages: Messages::Batch(messages), about: None, headers: Vec::new() }
+        Self { messages: Messages::Batch(messages), about: None, name: None, headers: Vec::new() }
     }
 
     pub(crate) fn about(mut self, about: Option<Id>) -> Self {

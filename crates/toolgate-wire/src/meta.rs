@@ -5,7 +5,7 @@ use bytes::BytesMut;
 use crate::era::Version;
 use crate::error::Result;
 use crate::message::write_number;
-use crate::raw::RawJson;
+use crate::raw::{RawJson, mentions};
 
 /// The version a request is written in.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -42,7 +42,7 @@ pub(crate) fn decorate(params: Option<&RawJson>, introduction: Option<&Introduct
     }
     let empty = RawJson::EMPTY_OBJECT;
     let params = params.unwrap_or(&empty);
-    let own = params.member("_meta");
+    let own = if mentions(params.as_bytes(), b"_meta\"") { params.member("_meta") } else { None };
     let introduction_bytes = introduction.map_or(0, |introduction| introduction.0.len());
     let mut out = BytesMut::with_capacity(params.as_bytes().len() + introduction_bytes + 64);
     if own.is_none() {

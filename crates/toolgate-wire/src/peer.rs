@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -99,7 +100,7 @@ impl Peer {
             tap,
             link: OnceLock::new(),
             next_call: AtomicU64::new(1),
-            waiting: Mutex::new(HashMap::new()),
+            waiting: Mutex::default(),
             running: Running::default(),
             tally: Mutex::new(Tally::default()),
             closed: OnceLock::new(),
@@ -183,6 +184,27 @@ impl fmt::Debug for Peer {
     }
 }
 
+/// Hashes the numbers of our own calls, which nobody else chooses and which follow each other.
+#[derive(Default)]
+pub(crate) struct OwnNumber(u64);
+
+impl Hasher for OwnNumber {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The upper bits choose within a group of the table, so they have to differ as well.
+        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
 /// A call that waits for its answer.
 pub(crate) struct Waiting {
     pub(crate) answer: oneshot::Sender<Result<RawJson>>,
@@ -197,7 +219,7 @@ pub(crate) struct Core {
     tap: Option<Tap>,
     link: OnceLock<Arc<dyn Link>>,
     next_call: AtomicU64,
-    pub(crate) waiting: Mutex<HashMap<CallId, Waiting>>,
+    pub(crate) waiting: Mutex<HashMap<CallId, Waiting, BuildHasherDefault<OwnNumber>>>,
     pub(crate) running: Running,
     tally: Mutex<Tally>,
     closed: OnceLock<Error>,

@@ -13,6 +13,9 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::limits::{JSON_DEPTH_MAX, LimitBreach};
 
+/// Values above this size are worth a search before they are parsed.
+const SEARCH_FIRST_BYTES: usize = 4096;
+
 /// One valid JSON value in UTF-8, without white space around it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RawJson(Bytes);
@@ -96,8 +99,9 @@ impl RawJson {
 
     /// The member `key` of an object, sharing its bytes; `None` when there is none or this is no object.
     pub fn member(&self, key: &str) -> Option<Self> {
-        if !self.is_object() || memchr::memmem::find(&self.0, key.as_bytes()).is_none() {
-            return None; // The usual answer, found without parsing.
+        let is_large = self.0.len() > SEARCH_FIRST_BYTES;
+        if !self.is_object() || (is_large && memchr::memmem::find(&self.0, key.as_bytes()).is_none()) {
+            return None; // A large value is searched before it is parsed.
         }
         let members: Members<'_> = self.read().ok()?;
         members.0.into_iter().find(|(name, _)| name == key).map(|(_, value)| self.share(value))
@@ -167,6 +171,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// A key that borrows when it can.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+
+/// Whether `needle` stands anywhere in `bytes`. Small inputs, which most are, do not pay for setting up a fast search; a needle that
+/// begins with a rare byte is found fastest.
+pub(crate) fn mentions(bytes: &[u8], needle: &[u8]) -> bool {
+    let Some((first, rest)) = needle.split_first() else { return true };
+    if bytes.len() > SEARCH_FIRST_BYTES {
+        return memchr::memmem::find(bytes, needle).is_some();
+    }
+    memchr::memchr_iter(*first, bytes).any(|at| bytes[at + 1..].starts_with(rest))
+}
 
 /// Writes `text` as a JSON string.
 pub(crate) fn write_string(out: &mut impl BufMut, text: &str) {

@@ -1,5 +1,9 @@
 //! Requests of 2026-07-28 that take several rounds: the server answers "input required", we answer its questions and ask again.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::call::Call;
 use crate::client::{Client, Question};
 use crate::error::{Error, Result, RpcError};
@@ -29,12 +33,16 @@ pub(crate) async fn run(client: &Client, call: Call) -> Result<RawJson> {
     Err(Error::Limit(LimitBreach::new("INPUT_ROUNDS_MAX", INPUT_ROUNDS_MAX, what)))
 }
 
+/// Made once: setting up a search costs more than searching a small result.
+static RESULT_TYPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"resultType\""));
+
 /// What kind of result this is; `None` is a complete one.
 pub(crate) fn result_type(result: &RawJson) -> Result<Option<String>> {
     let bytes = result.as_bytes();
-    let mentions = |text: &[u8]| memchr::memmem::find(bytes, text).is_some();
-    if !mentions(b"\"resultType\"") || (mentions(b"\"complete\"") && !mentions(b"\"input_required\"") && !mentions(b"\"task\"")) {
-        return Ok(None); // Told without parsing, which matters for large results.
+    let Some(at) = RESULT_TYPE.find(bytes) else { return Ok(None) };
+    let rest = &bytes[at + RESULT_TYPE.needle().len()..];
+    if rest.starts_with(b":\"complete\"") && RESULT_TYPE.find(rest).is_none() {
+        return Ok(None); // Named once, and complete: told without parsing, which matters for large results.
     }
     let Some(kind) = result.member("resultType") else { return Ok(None) };
     match kind.read::<String>() {

@@ -13,7 +13,7 @@ use crate::record::Event;
 /// Records that the client closed a stream, and cancels its request where closing means that.
 pub(crate) fn closed_by_client(hub: &Hub, stream: &Stream) -> After {
     let id = if stream.id.is_null() { String::new() } else { stream.id.to_string() };
-    let method = stream.method.clone();
+    let method = if stream.method.is_empty() { "GET".to_owned() } else { stream.method.clone() };
     hub.server.record.event(Event::StreamClosedByClient { method, id });
     if let Some(session) = &stream.cancels {
         session.cancel(&stream.id);

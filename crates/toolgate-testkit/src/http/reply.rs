@@ -37,13 +37,30 @@ pub(crate) struct Stream {
     pub(crate) key: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) form: Form,
-    /// For the record, should the client close it.
+    /// For the record, should the client close it: the method of the request; empty for a GET.
     pub(crate) method: String,
     pub(crate) id: Value,
     /// The session whose common stream this is.
     pub(crate) common_of: Option<Arc<Session>>,
     /// The session in which closing this stream cancels the request; legacy requests go on without their stream.
     pub(crate) cancels: Option<Arc<Session>>,
+}
+
+impl Stream {
+    /// The events of a log, as a GET gets them.
+    pub(crate) const fn for_get(log: StepLog, from: usize) -> Self {
+        Self {
+            log,
+            from,
+            key: None,
+            headers: Vec::new(),
+            form: Form::Events,
+            method: String::new(),
+            id: Value::Null,
+            common_of: None,
+            cancels: None,
+        }
+    }
 }
 
 /// Whether steps become events or one document.

@@ -38,17 +38,7 @@ pub(crate) fn open(hub: &Hub, request: &Request, hits: &[Hit]) -> Result<Opened,
         _ => None,
     });
     let endpoint = elsewhere.unwrap_or_else(|| format!("/messages?session={session_id}"));
-    let stream = Stream {
-        log: session.common.clone(),
-        from: 0,
-        key: None,
-        headers: Vec::new(),
-        form: Form::Events,
-        method: "GET".to_owned(),
-        id: Value::Null,
-        common_of: None,
-        cancels: None,
-    };
+    let stream = Stream::for_get(session.common.clone(), 0);
     Ok(Opened { stream, endpoint, session_id })
 }
 

@@ -215,17 +215,7 @@ fn resume(session: &Arc<Session>, event: &str) -> Reply {
         return follow_common(session, Some(index + 1));
     }
     let Some(log) = session.streams.lock().get(key).cloned() else { return unknown_event(event) };
-    Reply::Stream(Stream {
-        log,
-        from: index + 1,
-        key: Some(key.to_owned()),
-        headers: Vec::new(),
-        form: Form::Events,
-        method: "GET".to_owned(),
-        id: Value::Null,
-        common_of: None,
-        cancels: None,
-    })
+    Reply::Stream(Stream { key: Some(key.to_owned()), ..Stream::for_get(log, index + 1) })
 }
 
 fn unknown_event(event: &str) -> Reply {
@@ -240,16 +230,11 @@ fn follow_common(session: &Arc<Session>, from: Option<usize>) -> Reply {
         return Reply::Document(Document::error(409, Some(&Value::Null), -32000, message));
     }
     reader.is_followed = true;
+    let from = from.unwrap_or(reader.next);
     Reply::Stream(Stream {
-        log: session.common.clone(),
-        from: from.unwrap_or(reader.next),
         key: Some(COMMON.to_owned()),
-        headers: Vec::new(),
-        form: Form::Events,
-        method: "GET".to_owned(),
-        id: Value::Null,
         common_of: Some(Arc::clone(session)),
-        cancels: None,
+        ..Stream::for_get(session.common.clone(), from)
     })
 }
 

@@ -98,7 +98,8 @@ fn defaults() -> Value {
 }
 
 fn choices() -> Value {
-    let titled = json!([{"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"}, {"const": "value3", "title": "Third"}]);
+    let titled =
+        json!([{"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"}, {"const": "value3", "title": "Third"}]);
     let plain = json!(["option1", "option2", "option3"]);
     json!({
         "untitledSingle": {"type": "string", "enum": plain},

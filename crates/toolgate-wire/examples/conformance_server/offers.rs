@@ -82,9 +82,8 @@ pub(crate) fn read(uri: &str) -> Result<Reply, RpcError> {
         "test://static-binary" => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
         "test://watched-resource" => json!({"uri": uri, "mimeType": "text/plain", "text": "Watched content."}),
         _ => {
-            let id = templated.ok_or_else(|| {
-                RpcError::invalid_params(format!("there is no resource `{uri}`")).with_data(json!({"uri": uri}))
-            })?;
+            let id = templated
+                .ok_or_else(|| RpcError::invalid_params(format!("there is no resource `{uri}`")).with_data(json!({"uri": uri})))?;
             let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
             json!({"uri": uri, "mimeType": "application/json", "text": data.to_string()})
         }

@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn what_is_not_declared_is_not_answered() {
-        let about = about(r#"{"tools":{"listChanged":false},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
+        let about =
+            about(r#"{"tools":{"listChanged":false},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
         let cases = [
             ("tools/call", true),
             ("prompts/get", false),

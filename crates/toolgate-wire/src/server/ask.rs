@@ -100,11 +100,11 @@ impl RequestContext {
 
     fn may_elicit(&self, params: &RawJson) -> Result<(), RpcError> {
         let capability = self.client_capabilities().member("elicitation").filter(|value| !value.is_null());
-        let capability = capability.ok_or_else(|| missing_capability(json!({"elicitation": {}})))?;
+        let capability = capability.ok_or_else(|| missing_capability(&json!({"elicitation": {}})))?;
         let mode = params.member("mode").and_then(|mode| mode.read::<String>().ok()).unwrap_or_else(|| "form".to_owned());
         // A client that names no mode means forms.
         let declared = capability.member(&mode).is_some() || (mode == "form" && capability.member("url").is_none());
-        if declared { Ok(()) } else { Err(missing_capability(json!({"elicitation": {mode: {}}}))) }
+        if declared { Ok(()) } else { Err(missing_capability(&json!({"elicitation": {mode: {}}}))) }
     }
 }
 

@@ -216,6 +216,13 @@ impl Listener {
         true
     }
 
+    /// Hears nothing any more, at once, whoever still holds it.
+    pub(super) fn leave(&self) {
+        lock(&self.hub.listeners).remove(&self.id);
+        let uris = std::mem::take(&mut lock(&self.ear.state).wanted.uris);
+        uris.iter().for_each(|uri| self.hub.count(uri, Interest::Ends));
+    }
+
     /// Watches it no longer.
     pub(super) fn unwatch(&self, uri: &str) {
         if lock(&self.ear.state).wanted.uris.remove(uri) {
@@ -226,8 +233,6 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        lock(&self.hub.listeners).remove(&self.id);
-        let uris = std::mem::take(&mut lock(&self.ear.state).wanted.uris);
-        uris.iter().for_each(|uri| self.hub.count(uri, Interest::Ends));
+        self.leave();
     }
 }

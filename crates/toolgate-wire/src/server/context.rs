@@ -192,12 +192,12 @@ impl RequestContext {
 
     /// An error that names the capability, unless the client declared it.
     pub fn require_capability(&self, name: &str) -> Result<(), RpcError> {
-        if self.has_capability(name) { Ok(()) } else { Err(missing_capability(json!({name: {}}))) }
+        if self.has_capability(name) { Ok(()) } else { Err(missing_capability(&json!({name: {}}))) }
     }
 
     /// An error that names the extension, unless the client declared it.
     pub fn require_extension(&self, name: &str) -> Result<(), RpcError> {
-        if self.0.caller.has_extension(name) { Ok(()) } else { Err(missing_capability(json!({"extensions": {name: {}}}))) }
+        if self.0.caller.has_extension(name) { Ok(()) } else { Err(missing_capability(&json!({"extensions": {name: {}}}))) }
     }
 
     /// The `_meta` of the request.
@@ -260,9 +260,9 @@ impl RequestContext {
 }
 
 /// `-32021` with what the client would have to declare.
-pub(super) fn missing_capability(required: Value) -> RpcError {
+pub(super) fn missing_capability(required: &Value) -> RpcError {
     let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>().join(", ")).unwrap_or_default();
-    let name = required.get("extensions").map_or_else(|| names(&required), names);
+    let name = required.get("extensions").map_or_else(|| names(required), names);
     RpcError::new(RpcError::MISSING_CLIENT_CAPABILITY, format!("the client has to declare the capability `{name}` for this"))
         .with_data(json!({"requiredCapabilities": required}))
 }

@@ -9,49 +9,48 @@ use super::state::StateKey;
 use crate::error::RpcError;
 use crate::meta::SERVER_INFO;
 use crate::peer::lock;
-use crate::raw::{RawJson, write_string};
+use crate::raw::{RawJson, mentions, write_string};
 
 /// Results that may be kept for a while.
 fn is_cacheable(method: &str) -> bool {
-    matches!(
-        method,
-        "server/discover" | "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "resources/read"
-    )
+    matches!(method, "server/discover" | "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "resources/read")
 }
+
+/// What the role writes; the last two only on results that may be kept.
+const ENVELOPE: [&str; 4] = ["\"resultType\"", "\"_meta\"", "\"ttlMs\"", "\"cacheScope\""];
 
 /// A result with everything the version wants. What the handler has already written is kept.
 pub(super) fn wrap(result: &RawJson, result_type: &str, cx: &RequestContext) -> RawJson {
     let about = &cx.inside().about;
-    let written = Written::by(result);
-    let mut head = BytesMut::with_capacity(result.as_bytes().len() + about.result_meta().as_bytes().len() + 128);
-    head.extend_from_slice(b"{");
+    let cacheable = is_cacheable(cx.method());
+    let written = Written::by(result, if cacheable { &ENVELOPE } else { &ENVELOPE[..2] });
+    let mut out = BytesMut::with_capacity(result.as_bytes().len() + about.result_meta().as_bytes().len() + 128);
+    out.extend_from_slice(b"{");
     if !written.result_type {
-        head.extend_from_slice(b"\"resultType\":");
-        write_string(&mut head, result_type);
-        head.extend_from_slice(b",");
+        out.extend_from_slice(b"\"resultType\":");
+        write_string(&mut out, result_type);
+        out.extend_from_slice(b",");
     }
-    if is_cacheable(cx.method()) {
-        let hints = about.cache_hints();
-        if !written.ttl {
-            head.extend_from_slice(format!("\"ttlMs\":{},", hints.ttl_ms).as_bytes());
-        }
-        if !written.scope {
-            head.extend_from_slice(format!("\"cacheScope\":\"{}\",", hints.scope.as_str()).as_bytes());
-        }
+    let hints = about.cache_hints();
+    if cacheable && !written.ttl {
+        out.extend_from_slice(format!("\"ttlMs\":{},", hints.ttl_ms).as_bytes());
     }
-    let replaced = written.meta.and_then(|meta| with_server_info(&meta, about)).map(|meta| result.with_member("_meta", &meta));
-    let result = replaced.as_ref().unwrap_or(result);
-    if memchr::memmem::find(result.as_bytes(), b"\"_meta\"").is_none() || result.member("_meta").is_none() {
-        head.extend_from_slice(b"\"_meta\":");
-        head.extend_from_slice(about.result_meta().as_bytes());
-        head.extend_from_slice(b",");
+    if cacheable && !written.scope {
+        out.extend_from_slice(format!("\"cacheScope\":\"{}\",", hints.scope.as_str()).as_bytes());
     }
+    if written.meta.is_none() {
+        out.extend_from_slice(b"\"_meta\":");
+        out.extend_from_slice(about.result_meta().as_bytes());
+        out.extend_from_slice(b",");
+    }
+    let named = written.meta.and_then(|meta| with_server_info(&meta, about)).map(|meta| result.with_member("_meta", &meta));
+    let result = named.as_ref().unwrap_or(result);
     let rest = if result.is_object() { &result.as_bytes()[1..] } else { &b"}"[..] };
-    if rest.trim_ascii_start() == b"}" && head.len() > 1 {
-        head.truncate(head.len() - 1); // Nothing follows the last comma.
+    if rest.trim_ascii_start() == b"}" && out.len() > 1 {
+        out.truncate(out.len() - 1); // Nothing follows the last comma.
     }
-    head.extend_from_slice(rest);
-    RawJson::assembled(head.freeze())
+    out.extend_from_slice(rest);
+    RawJson::assembled(out.freeze())
 }
 
 /// What the handler has written of the envelope.
@@ -64,9 +63,8 @@ struct Written {
 }
 
 impl Written {
-    fn by(result: &RawJson) -> Self {
-        let mentions = |key: &str| memchr::memmem::find(result.as_bytes(), key.as_bytes()).is_some();
-        if !["\"resultType\"", "\"_meta\"", "\"ttlMs\"", "\"cacheScope\""].into_iter().any(mentions) {
+    fn by(result: &RawJson, looked_for: &[&str]) -> Self {
+        if !looked_for.iter().any(|key| mentions(result.as_bytes(), key.as_bytes())) {
             return Self::default(); // The usual case, told without parsing.
         }
         let mut written = Self::default();

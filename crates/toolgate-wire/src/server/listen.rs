@@ -10,14 +10,13 @@ use super::about::{About, Feature};
 use super::changes::Wanted;
 use super::context::RequestContext;
 use crate::error::RpcError;
-use crate::limits::{SUBSCRIPTIONS_MAX, LimitBreach};
+use crate::limits::{LimitBreach, SUBSCRIPTIONS_MAX};
 use crate::message::Notification;
 use crate::meta::SUBSCRIPTION_ID;
 use crate::raw::RawJson;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 struct Asked {
     tools_list_changed: Option<bool>,
     prompts_list_changed: Option<bool>,
@@ -42,13 +41,13 @@ pub(super) async fn run(core: &ServerCore, cx: &RequestContext) -> Result<RawJso
     let acknowledged = Notification::new("notifications/subscriptions/acknowledged", Some(acknowledgement));
     cx.inside().outlet.notify(acknowledged).await?;
     while let Some(news) = listener.next().await {
-        let params = tagged(news.params.unwrap_or(RawJson::EMPTY_OBJECT), cx);
+        let params = tagged(&news.params.unwrap_or(RawJson::EMPTY_OBJECT), cx);
         cx.inside().outlet.notify(Notification::new(news.method, Some(params))).await?;
     }
     Ok(RawJson::EMPTY_OBJECT.with_member("_meta", &tag))
 }
 
-fn tagged(params: RawJson, cx: &RequestContext) -> RawJson {
+fn tagged(params: &RawJson, cx: &RequestContext) -> RawJson {
     let meta = params.member("_meta").filter(RawJson::is_object).unwrap_or(RawJson::EMPTY_OBJECT);
     params.with_member("_meta", &meta.with_member(SUBSCRIPTION_ID, &cx.id().to_raw()))
 }
@@ -69,8 +68,7 @@ fn honoured(asked: Asked, about: &About) -> Wanted {
 /// The same as the acknowledgement writes it.
 fn described(wanted: &Wanted) -> RawJson {
     let mut out = RawJson::EMPTY_OBJECT;
-    let lists =
-        [("resourcesListChanged", wanted.resources), ("promptsListChanged", wanted.prompts), ("toolsListChanged", wanted.tools)];
+    let lists = [("resourcesListChanged", wanted.resources), ("promptsListChanged", wanted.prompts), ("toolsListChanged", wanted.tools)];
     for (name, set) in [("taskIds", &wanted.tasks), ("resourceSubscriptions", &wanted.uris)] {
         if !set.is_empty() {
             out = out.with_member(name, &json!(set).into());

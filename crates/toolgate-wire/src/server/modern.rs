@@ -1,5 +1,6 @@
 //! Requests of 2026-07-28: each says everything about itself. Read and checked here, in the order the protocol wants errors to be found.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use http::request::Parts;
@@ -17,7 +18,7 @@ use crate::error::RpcError;
 use crate::headers::{self, MCP_PROTOCOL_VERSION, ParamHeaders, mismatch};
 use crate::message::Request;
 use crate::meta::{CLIENT_CAPABILITIES, LOG_LEVEL, PROTOCOL_VERSION, TASKS_EXTENSION};
-use crate::raw::{RawJson, present};
+use crate::raw::{RawJson, mentions, present};
 
 /// A request that is not let in, with the HTTP status that goes with it.
 #[derive(Debug)]
@@ -43,15 +44,25 @@ pub(crate) fn status_of(error: &RpcError) -> StatusCode {
 
 /// Whether a request is written the way of 2026-07-28.
 pub(crate) fn is_modern(params: Option<&RawJson>) -> bool {
-    let mentions = |params: &RawJson| memchr::memmem::find(params.as_bytes(), PROTOCOL_VERSION.as_bytes()).is_some();
     params
-        .filter(|params| mentions(params))
+        .filter(|params| mentions(params.as_bytes(), PROTOCOL_VERSION.as_bytes()))
         .and_then(|params| params.member("_meta"))
         .is_some_and(|meta| meta.member(PROTOCOL_VERSION).is_some())
 }
 
+/// What the role looks at. A member that stands twice is an error, so that nobody can be shown one and served the other.
 #[derive(Deserialize, Default)]
 struct Params<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    uri: Option<&'a RawValue>,
+    #[serde(rename = "taskId", borrow, default, deserialize_with = "present")]
+    task_id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    notifications: Option<&'a RawValue>,
     #[serde(rename = "_meta", borrow, default, deserialize_with = "present")]
     meta: Option<&'a RawValue>,
     #[serde(rename = "inputResponses", borrow, default, deserialize_with = "present")]
@@ -60,16 +71,31 @@ struct Params<'a> {
     state: Option<&'a RawValue>,
 }
 
+impl<'a> Params<'a> {
+    /// The member of that name, if it is a string.
+    fn text(&self, member: &str) -> Option<Cow<'a, str>> {
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        let value = match member {
+            "name" => self.name,
+            "uri" => self.uri,
+            "taskId" => self.task_id,
+            _ => None,
+        };
+        serde_json::from_str::<Text<'_>>(value?.get()).ok().map(|text| text.0)
+    }
+}
+
 #[derive(Deserialize)]
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow, default)]
-    version: Option<std::borrow::Cow<'a, str>>,
+    version: Option<Cow<'a, str>>,
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities", borrow, default, deserialize_with = "present")]
     capabilities: Option<&'a RawValue>,
     #[serde(rename = "io.modelcontextprotocol/clientInfo", borrow, default, deserialize_with = "present")]
     info: Option<&'a RawValue>,
     #[serde(rename = "io.modelcontextprotocol/logLevel", borrow, default)]
-    log_level: Option<std::borrow::Cow<'a, str>>,
+    log_level: Option<Cow<'a, str>>,
     #[serde(rename = "progressToken", borrow, default, deserialize_with = "present")]
     progress_token: Option<&'a RawValue>,
 }
@@ -105,12 +131,12 @@ impl ServerCore {
             check_version_header(headers, &asked).map_err(Refusal::bad_request)?;
         }
         let version = speaks(&about, &asked).map_err(Refusal::bad_request)?;
-        let log_level = told.log_level.map(|level| {
-            LogLevel::parse(&level).ok_or_else(|| invalid(&format!("`{LOG_LEVEL}`: there is no level `{level}`")))
-        });
+        let log_level = told
+            .log_level
+            .map(|level| LogLevel::parse(&level).ok_or_else(|| invalid(&format!("`{LOG_LEVEL}`: there is no level `{level}`"))));
         let log_level = log_level.transpose()?;
         let caller = Caller { version, info: told.info.map(|info| meta.share(info)), capabilities };
-        self.check_method(&request, &params, &caller, headers)?;
+        self.check_method(&request.method, &read, &caller, headers)?;
         let input = self.input(&request, &params, &read).map_err(|error| Refusal { status: StatusCode::OK, error })?;
         let progress_token = told.progress_token.map(|token| meta.share(token)).filter(|token| !token.is_null());
         Ok(RequestContext::new(Inside {
@@ -128,42 +154,35 @@ impl ServerCore {
     }
 
     /// The method, and what the headers and capabilities have to say about it.
-    fn check_method(
-        &self,
-        request: &Request,
-        params: &RawJson,
-        caller: &Caller,
-        headers: Option<&HeaderMap>,
-    ) -> Result<(), Refusal> {
-        let method = &*request.method;
+    fn check_method(&self, method: &str, params: &Params<'_>, caller: &Caller, headers: Option<&HeaderMap>) -> Result<(), Refusal> {
         if let Some(headers) = headers {
             headers::check_method(headers, method).map_err(Refusal::bad_request)?;
         }
         if !caller.version.allows(Role::Client, method) || !self.service.about().answers(caller.version, method) {
             return Err(Refusal { status: StatusCode::NOT_FOUND, error: RpcError::method_not_found(method) });
         }
-        if let Some(headers) = headers {
-            headers::check_name(headers, method, params).map_err(Refusal::bad_request)?;
+        let named = headers::name_member(method);
+        let name = named.and_then(|member| params.text(member));
+        if let (Some(headers), Some(member)) = (headers, named) {
+            headers::check_name_is(headers, member, name.as_deref()).map_err(Refusal::bad_request)?;
         }
         let about_tasks = method.starts_with("tasks/") || (method == "subscriptions/listen" && asks_for_tasks(params));
         if about_tasks && !caller.has_extension(TASKS_EXTENSION) {
-            return Err(Refusal::bad_request(missing_capability(json!({"extensions": {TASKS_EXTENSION: {}}}))));
+            return Err(Refusal::bad_request(missing_capability(&json!({"extensions": {TASKS_EXTENSION: {}}}))));
         }
-        if let Some(headers) = headers.filter(|_| method == "tools/call") {
-            self.check_param_headers(headers, params).map_err(Refusal::bad_request)?;
+        if let (Some(headers), Some(tool), "tools/call") = (headers, name, method) {
+            self.check_param_headers(headers, &tool, params.arguments).map_err(Refusal::bad_request)?;
         }
         Ok(())
     }
 
-    fn check_param_headers(&self, headers: &HeaderMap, params: &RawJson) -> Result<(), RpcError> {
-        let Some(schema) = headers::name_in("tools/call", params).and_then(|tool| self.service.input_schema(&tool)) else {
-            return Ok(());
-        };
+    fn check_param_headers(&self, headers: &HeaderMap, tool: &str, arguments: Option<&RawValue>) -> Result<(), RpcError> {
+        let Some(schema) = self.service.input_schema(tool) else { return Ok(()) };
         let wanted = ParamHeaders::of(&schema).map_err(|reason| RpcError::internal(format!("input schema: {reason}")))?;
         if wanted.is_empty() {
             return Ok(());
         }
-        let arguments = params.member("arguments").unwrap_or(RawJson::EMPTY_OBJECT);
+        let arguments = arguments.map_or(Ok(RawJson::EMPTY_OBJECT), |arguments| RawJson::from_bytes(arguments.get().to_owned()))?;
         wanted.check(headers, &arguments).map_err(mismatch)
     }
 
@@ -206,6 +225,12 @@ pub(super) fn unsupported_version(about: &About, asked: &str) -> RpcError {
     RpcError::new(RpcError::UNSUPPORTED_VERSION, message).with_data(json!({"supported": supported, "requested": asked}))
 }
 
-fn asks_for_tasks(params: &RawJson) -> bool {
-    params.member("notifications").is_some_and(|wanted| wanted.member("taskIds").is_some_and(|ids| !ids.is_null()))
+fn asks_for_tasks(params: &Params<'_>) -> bool {
+    #[derive(Deserialize)]
+    struct Wanted<'a> {
+        #[serde(rename = "taskIds", borrow, default)]
+        tasks: Option<&'a RawValue>,
+    }
+    let wanted = params.notifications.and_then(|wanted| serde_json::from_str::<Wanted<'_>>(wanted.get()).ok());
+    wanted.is_some_and(|wanted| wanted.tasks.is_some())
 }

@@ -201,7 +201,9 @@ impl Handler for Session {
 
     fn closed(&self, why: &Error) {
         tracing::debug!(%why, "a client has left");
-        lock(&self.news).take();
+        if let Some(news) = lock(&self.news).take() {
+            news.leave();
+        }
         if let Some(telling) = lock(&self.telling).take() {
             telling.abort();
         }

@@ -106,10 +106,8 @@ mod tests {
     fn a_state_comes_back_only_to_its_own_request() {
         let key = StateKey::new(&[7; 32]);
         let params = RawJson::from_bytes(r#"{"name":"a"}"#).unwrap();
-        let kept = Input {
-            answers: vec![("q".to_owned(), RawJson::from_bytes(r#"{"n":1e2}"#).unwrap())],
-            state: Some("\"mine\"\n".to_owned()),
-        };
+        let kept =
+            Input { answers: vec![("q".to_owned(), RawJson::from_bytes(r#"{"n":1e2}"#).unwrap())], state: Some("\"mine\"\n".to_owned()) };
         let sealed = key.seal("tools/call", &params, &kept).unwrap();
         let opened = key.open("tools/call", &params, &sealed).unwrap();
         assert_eq!(opened.state, kept.state);
@@ -119,7 +117,7 @@ mod tests {
         assert!(key.open("tools/call", &other, &sealed).is_err(), "another tool");
         assert!(key.open("prompts/get", &params, &sealed).is_err(), "another method");
         assert!(key.open("tools/call", &params, &format!("{sealed}-TAMPERED")).is_err());
-        assert!(key.open("tools/call", &params, &sealed[1..]).is_err());
+        assert!(key.open("tools/call", &params, &sealed.replace('e', "f")).is_err());
         assert!(StateKey::new(&[8; 32]).open("tools/call", &params, &sealed).is_err(), "another key");
         assert_eq!(format!("{key:?}"), "StateKey(****)");
     }

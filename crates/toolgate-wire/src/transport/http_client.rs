@@ -3,6 +3,7 @@
 //! Before 2026-07-28 there is also a session, one GET stream for what the server says unasked, and resumption of streams that broke. A
 //! request is sent and answered within one future: dropping it closes the stream, which is how 2026-07-28 cancels.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,6 +31,9 @@ use crate::transport::http_pool::HttpPool;
 
 /// Redirects that are followed within one request.
 const REDIRECTS_MAX: usize = 3;
+
+/// Room for what the protocol adds, so that the map does not grow step by step.
+const HEADERS_OF_OUR_OWN: usize = 8;
 
 /// How long the GET stream may take to open before calls go ahead without it.
 const LISTEN_OPEN: Duration = Duration::from_secs(2);
@@ -60,6 +64,7 @@ impl HttpEndpoint {
     /// The headers of every request, with the credentials of this moment.
     pub(crate) async fn base_headers(&self) -> Result<HeaderMap> {
         let mut headers = self.headers.clone();
+        headers.reserve(HEADERS_OF_OUR_OWN);
         if let Some(credentials) = &self.credentials
             && !headers.contains_key(AUTHORIZATION)
             && let Some(value) = credentials.authorization().await?
@@ -209,7 +214,7 @@ impl HttpWire {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
             if state.version.is_some_and(Version::is_modern) {
-                add_routing_headers(&mut headers, &outgoing.messages)?;
+                add_routing_headers(&mut headers, outgoing)?;
             }
             for (name, value) in &outgoing.headers {
                 headers.insert(name, value.clone());
@@ -336,15 +341,16 @@ impl HttpWire {
 }
 
 /// `Mcp-Method` and `Mcp-Name` (2026-07-28).
-fn add_routing_headers(headers: &mut HeaderMap, messages: &Messages) -> Result<()> {
-    let Messages::One(message) = messages else { return Ok(()) };
+fn add_routing_headers(headers: &mut HeaderMap, outgoing: &Outgoing) -> Result<()> {
+    let Messages::One(message) = &outgoing.messages else { return Ok(()) };
     let (method, params) = match message {
         Message::Request(request) => (&request.method, request.params.as_ref()),
         Message::Notification(note) => (&note.method, note.params.as_ref()),
         Message::Response(_) => return Ok(()),
     };
     headers.insert(MCP_METHOD, headers::encode(method)?);
-    if let Some(name) = headers::name_in(method, params.unwrap_or(&RawJson::EMPTY_OBJECT)) {
+    let read_name = || headers::name_in(method, params.unwrap_or(&RawJson::EMPTY_OBJECT)).map(Cow::Owned);
+    if let Some(name) = outgoing.name.as_deref().map(Cow::Borrowed).or_else(read_name) {
         headers.insert(MCP_NAME, headers::encode(&name)?);
     }
     Ok(())

@@ -86,7 +86,7 @@ impl HttpPool {
 
     /// Sends a request and waits for the head of the answer.
     pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
-        let doing = format!("{} {}", request.method(), request.uri());
+        let (method, url) = (request.method().clone(), request.uri().clone());
         let is_plain = request.uri().scheme() == Some(&Scheme::HTTP);
         let answer = if is_plain {
             if let Some(auth) = self.0.matcher.intercept(request.uri()).and_then(|proxy| proxy.basic_auth().cloned()) {
@@ -97,7 +97,7 @@ impl HttpPool {
             let secure = self.0.secure.get_or_init(|| self.0.secure_client()).as_ref().map_err(Error::clone)?;
             secure.request(request).await
         };
-        answer.map_err(|error| http_error(doing, &error))
+        answer.map_err(|error| http_error(format!("{method} {url}"), &error))
     }
 }
 

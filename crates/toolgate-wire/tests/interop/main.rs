@@ -9,6 +9,9 @@ mod interview;
 mod servers;
 
 mod everything;
+mod everything_live;
+
+mod restarts;
 
 mod clients;
 

@@ -10,3 +10,6 @@ mod matrix;
 mod negotiation;
 mod negotiation_http;
 mod sessions;
+
+mod faults;
+mod faults_http;

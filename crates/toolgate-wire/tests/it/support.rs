@@ -11,11 +11,11 @@ use tempfile::TempDir;
 use tokio::net::UnixListener;
 use tokio::sync::Notify;
 use toolgate_testkit::in_process::{self, ServerTask};
-use toolgate_testkit::{Record, Script, ScriptedHttp, scripted_server_path};
+use toolgate_testkit::{Event, Record, Script, ScriptedHttp, scripted_server_path};
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::transport::http_pool::HttpPool;
-use toolgate_wire::{Client, ClientSide, ConnectOptions, Defect, Endpoint, Error, Notification, Question, RawJson, RpcError, Version, connect};
+use toolgate_wire::{Call, Client, ClientSide, ConnectOptions, Defect, Endpoint, Error, Notification, Question, RawJson, RpcError, Version, connect};
 
 /// Long enough for a loaded machine; nothing waits this long when all is well.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -294,4 +294,30 @@ pub(crate) async fn expect_gone(pid: u32) {
         }
     };
     within(&format!("process {pid} to end"), gone).await;
+}
+
+/// How far a client came with a server: `ok`, or the step that failed and why.
+pub(crate) async fn journey(met: &Met, limit: Duration) -> String {
+    let client = match &met.connected {
+        Ok(client) => client,
+        Err(error) => return format!("connect: {error}"),
+    };
+    let list = client.request(Call::new("tools/list", None).idle_limit(limit)).await;
+    if let Err(error) = list {
+        return format!("list: {error}");
+    }
+    let call = Call::tool("echo", &raw(json!({"message": "hi"}))).idle_limit(limit);
+    match client.finish_tool_call(call).await {
+        Ok(result) => format!("ok {}", result.text()),
+        Err(error) => format!("call: {error}"),
+    }
+}
+
+/// The processes that a scripted server was, and what they started.
+pub(crate) fn pids(record: &Record) -> Vec<u32> {
+    let pids = record.events().into_iter().filter_map(|event| match event {
+        Event::Started { pid, .. } | Event::Grandchild { pid } => Some(pid),
+        _ => None,
+    });
+    pids.collect()
 }

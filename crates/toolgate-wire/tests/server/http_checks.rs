@@ -6,10 +6,10 @@ use serde_json::json;
 use toolgate_wire::limits::{HEADER_BYTES_MAX, REQUEST_BODY_BYTES_MAX};
 use toolgate_wire::transport::http_server::HttpOptions;
 
-use crate::room::{Room, USUAL, modern, modern_headers};
+use crate::room::{Headers, Room, USUAL, modern, modern_headers};
 use crate::sample::Sample;
 
-async fn status(room: &Room, headers: &[(&str, &str)]) -> u16 {
+async fn status(room: &Room, headers: Headers<'_>) -> u16 {
     let all = [headers, &USUAL[1..], &modern_headers("tools/list", None)].concat();
     room.send("POST", &all, modern(1, "tools/list", json!({}))).await.status().as_u16()
 }
@@ -17,7 +17,7 @@ async fn status(room: &Room, headers: &[(&str, &str)]) -> u16 {
 #[tokio::test]
 async fn only_those_on_this_machine_are_answered() {
     let room = Room::new();
-    let cases: [(&[(&str, &str)], u16); 14] = [
+    let cases: [(Headers<'_>, u16); 14] = [
         (&[("host", "localhost")], 200),
         (&[("host", "LOCALHOST:8080")], 200),
         (&[("host", "127.0.0.1:1")], 200),
@@ -40,9 +40,10 @@ async fn only_those_on_this_machine_are_answered() {
 
 #[tokio::test]
 async fn others_are_let_in_by_name() {
-    let options = HttpOptions::new().allow_host("gate.example.com").allow_host("gate.example.org:8443").allow_origin("https://app.example.com");
+    let options =
+        HttpOptions::new().allow_host("gate.example.com").allow_host("gate.example.org:8443").allow_origin("https://app.example.com");
     let room = Room::of(Sample::new(), options);
-    let cases: [(&[(&str, &str)], u16); 6] = [
+    let cases: [(Headers<'_>, u16); 6] = [
         (&[("host", "gate.example.com:443")], 200),
         (&[("host", "gate.example.org:8443")], 200),
         (&[("host", "gate.example.org")], 403),
@@ -64,7 +65,7 @@ async fn others_are_let_in_by_name() {
 async fn forms_must_be_right() {
     let room = Room::new();
     let body = modern(1, "tools/list", json!({}));
-    let cases: [(&[(&str, &str)], u16); 9] = [
+    let cases: [(Headers<'_>, u16); 9] = [
         (&[("content-type", "application/json"), ("accept", "text/event-stream, application/json;q=0.5")], 200),
         (&[("content-type", "Application/JSON; charset=utf-8"), ("accept", "*/*")], 200),
         (&[("content-type", "application/json"), ("accept", "application/*"), ("accept", "text/*")], 200),

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolgate_wire::limits::SESSIONS_MAX;
 use toolgate_wire::transport::http_server::HttpOptions;
 
-use crate::room::{Room, USUAL, request, soon};
+use crate::room::{Headers, Room, USUAL, request, soon};
 use crate::sample::Sample;
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
@@ -39,7 +39,7 @@ async fn without_a_session_nothing_is_answered() {
     let room = Room::new();
     let session = room.initialize("2025-11-25").await;
     let unknown = [("mcp-session-id", "0123")];
-    let cases: [(&str, &[(&str, &str)], &str, u16); 9] = [
+    let cases: [(&str, Headers<'_>, &str, u16); 9] = [
         ("POST", &[], LIST, 400),
         ("POST", &unknown, LIST, 404),
         ("POST", &[], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 400),
@@ -125,6 +125,30 @@ async fn a_cancelled_request_gets_no_answer() {
     assert_eq!(cancelled.status, StatusCode::ACCEPTED);
     assert_eq!(room.sample.memory.dropped.load(std::sync::atomic::Ordering::SeqCst), 1);
     assert_eq!(*room.sample.memory.heard.lock().unwrap(), ["notifications/initialized 2025-11-25", "notifications/cancelled 2025-11-25"]);
+}
+
+#[tokio::test]
+async fn a_batch_is_answered_without_what_was_cancelled() {
+    let room = Room::new();
+    let session = room.initialize("2025-03-26").await;
+    let named = [("mcp-session-id", session.as_str())];
+    let wait = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "wait"}});
+    let cancel = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string();
+    let cases = [
+        (json!([wait(5), {"jsonrpc": "2.0", "id": 6, "method": "ping"}]), vec![5], 200, r#"[{"jsonrpc":"2.0","id":6,"result":{}}]"#),
+        (json!([wait(7), wait(8)]), vec![7, 8], 202, ""),
+    ];
+    for (batch, cancelled, status, text) in cases {
+        let cancelling = async {
+            soon(room.sample.memory.waiting.notified()).await;
+            for id in &cancelled {
+                room.post(&named, &cancel(*id)).await;
+            }
+        };
+        let body = batch.to_string();
+        let (answer, ()) = tokio::join!(room.post(&named, &body), cancelling);
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (status, text), "{batch}");
+    }
 }
 
 #[tokio::test]

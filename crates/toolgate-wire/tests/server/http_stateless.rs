@@ -36,10 +36,15 @@ fn header_rows() -> Vec<Row> {
     let good = modern_headers("tools/call", Some("echo"));
     let version = |value: &'static str| vec![("mcp-protocol-version", value), ("mcp-method", "tools/call"), ("mcp-name", "echo")];
     let call = modern(1, "tools/call", json!({"name": "echo"}));
-    let asks = |value: &str| modern_with(1, "tools/call", json!({"name": "echo"}), json!({VERSION: value}));
+    let asks = |value: &str| modern_with(1, "tools/call", json!({"name": "echo"}), &json!({VERSION: value}));
     vec![
         row("all is well", &good, call.clone(), (200, None)),
-        row("no _meta at all", &good, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#.into(), (400, Some(-32602))),
+        row(
+            "no _meta at all",
+            &good,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#.into(),
+            (400, Some(-32602)),
+        ),
         row("no params", &good, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#.into(), (400, Some(-32602))),
         row("params in a list", &good, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}"#.into(), (400, Some(-32602))),
         row("no version in _meta", &good, without(VERSION), (400, Some(-32602))),
@@ -47,7 +52,7 @@ fn header_rows() -> Vec<Row> {
         row(
             "capabilities in a list",
             &good,
-            modern_with(1, "tools/call", json!({"name": "echo"}), json!({"io.modelcontextprotocol/clientCapabilities": []})),
+            modern_with(1, "tools/call", json!({"name": "echo"}), &json!({"io.modelcontextprotocol/clientCapabilities": []})),
             (400, Some(-32602)),
         ),
         row("no version header", &good[1..], call.clone(), (400, Some(-32020))),
@@ -63,7 +68,7 @@ fn header_rows() -> Vec<Row> {
         row(
             "a log level that does not exist",
             &good,
-            modern_with(1, "tools/call", json!({"name": "echo"}), json!({"io.modelcontextprotocol/logLevel": "loud"})),
+            modern_with(1, "tools/call", json!({"name": "echo"}), &json!({"io.modelcontextprotocol/logLevel": "loud"})),
             (400, Some(-32602)),
         ),
     ]
@@ -85,7 +90,7 @@ fn method_rows() -> Vec<Row> {
         row("one that does not", &regional("hello"), region.clone(), (400, Some(-32020))),
         row("one that is missing", &modern_headers("tools/call", Some("regional")), region, (400, Some(-32020))),
         row("tasks, not declared", &task, modern(1, "tasks/get", json!({"taskId": "t"})), (400, Some(-32021))),
-        row("tasks, declared", &task, modern_with(1, "tasks/get", json!({"taskId": "t"}), tasks.clone()), (200, None)),
+        row("tasks, declared", &task, modern_with(1, "tasks/get", json!({"taskId": "t"}), &tasks), (200, None)),
         row(
             "a wrong name comes before a missing capability",
             &modern_headers("tasks/get", Some("other")),
@@ -101,7 +106,7 @@ fn method_rows() -> Vec<Row> {
         row(
             "a task for one who takes them",
             &modern_headers("tools/call", Some("task")),
-            modern_with(1, "tools/call", json!({"name": "task"}), tasks),
+            modern_with(1, "tools/call", json!({"name": "task"}), &tasks),
             (200, None),
         ),
         row(
@@ -149,7 +154,7 @@ async fn each_error_has_its_status_and_its_code() {
 async fn errors_carry_the_data_that_helps() {
     let room = Room::new();
     let headers = [("mcp-protocol-version", "v9"), ("mcp-method", "tools/list")];
-    let answer = room.post(&headers, &modern_with(1, "tools/list", json!({}), json!({VERSION: "v9"}))).await.json();
+    let answer = room.post(&headers, &modern_with(1, "tools/list", json!({}), &json!({VERSION: "v9"}))).await.json();
     assert_eq!(answer["error"]["data"], json!({"supported": ["2026-07-28"], "requested": "v9"}));
     let headers = modern_headers("tools/call", Some("sample"));
     let answer = room.post(&headers, &modern(1, "tools/call", json!({"name": "sample"}))).await.json();
@@ -222,7 +227,7 @@ async fn news_before_the_answer_make_it_a_stream() {
     let quiet = room.post(&headers, &modern(1, "tools/call", json!({"name": "progress"}))).await;
     assert_eq!(quiet.form(), "application/json", "nobody asked for progress");
 
-    let call = modern_with(1, "tools/call", json!({"name": "progress"}), json!({"progressToken": "p"}));
+    let call = modern_with(1, "tools/call", json!({"name": "progress"}), &json!({"progressToken": "p"}));
     let mut events = room.post_open(&headers, &call).await;
     assert_eq!(events.response.headers()["x-accel-buffering"], "no");
     for step in 1..=3 {
@@ -241,7 +246,7 @@ async fn logs_come_only_when_asked_for_and_only_that_loud() {
     let quiet = room.post(&headers, &modern(1, "tools/call", json!({"name": "log"}))).await;
     assert_eq!(quiet.form(), "application/json");
     for (level, heard) in [("debug", 2), ("warning", 1), ("error", 0)] {
-        let call = modern_with(1, "tools/call", json!({"name": "log"}), json!({"io.modelcontextprotocol/logLevel": level}));
+        let call = modern_with(1, "tools/call", json!({"name": "log"}), &json!({"io.modelcontextprotocol/logLevel": level}));
         let answer = room.post(&headers, &call).await;
         assert_eq!(answer.text.matches("notifications/message").count(), heard, "{level}: {}", answer.text);
     }
@@ -265,7 +270,7 @@ async fn a_client_that_leaves_takes_its_request_along() {
     assert_eq!(memory.dropped.load(Ordering::SeqCst), 1, "before anything was sent");
 
     let headers = modern_headers("tools/call", Some("progress_then_wait"));
-    let call = modern_with(1, "tools/call", json!({"name": "progress_then_wait"}), json!({"progressToken": 1}));
+    let call = modern_with(1, "tools/call", json!({"name": "progress_then_wait"}), &json!({"progressToken": 1}));
     let mut events = room.post_open(&headers, &call).await;
     events.message().await;
     drop(events);

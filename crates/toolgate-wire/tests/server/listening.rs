@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::room::{Events, Pipe, Room, modern, modern_headers, modern_with, soon};
+use crate::room::{Events, Pipe, Room, modern, modern_headers, modern_with};
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 async fn listen(room: &Room, id: u64, wanted: Value) -> Events {
     let tasks = json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
-    let body = modern_with(id, "subscriptions/listen", json!({"notifications": wanted}), tasks);
+    let body = modern_with(id, "subscriptions/listen", json!({"notifications": wanted}), &tasks);
     room.post_open(&modern_headers("subscriptions/listen", None), &body).await
 }
 
@@ -128,7 +128,6 @@ async fn the_service_knows_what_anybody_watches() {
     assert_eq!(watched(), ["Begins file:///a", "Begins file:///b"]);
     drop(stream);
     assert_eq!(watched(), ["Begins file:///a", "Begins file:///b", "Ends file:///b"]);
-    let Pipe { served, .. } = pipe;
-    soon(served).await.unwrap();
+    pipe.leave().await;
     assert_eq!(watched().last().unwrap(), "Ends file:///a", "a client that left watches nothing");
 }

@@ -23,6 +23,9 @@ pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, what).await.expect("it should have happened by now")
 }
 
+/// Headers as data.
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
+
 /// A service and everything to look at it.
 pub(crate) struct Room {
     pub(crate) sample: Sample,
@@ -177,11 +180,11 @@ fn parse(text: &str) -> Seen {
 
 /// What every request of 2026-07-28 says, with more in its parameters.
 pub(crate) fn modern(id: u64, method: &str, params: Value) -> String {
-    modern_with(id, method, params, json!({}))
+    modern_with(id, method, params, &json!({}))
 }
 
 /// The same, with more in `_meta`.
-pub(crate) fn modern_with(id: u64, method: &str, mut params: Value, more: Value) -> String {
+pub(crate) fn modern_with(id: u64, method: &str, mut params: Value, more: &Value) -> String {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
@@ -204,7 +207,7 @@ pub(crate) fn modern_headers<'a>(method: &'a str, name: Option<&'a str>) -> Vec<
 pub(crate) struct Pipe {
     lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
-    pub(crate) served: JoinHandle<Error>,
+    served: JoinHandle<Error>,
 }
 
 impl Pipe {
@@ -229,6 +232,12 @@ impl Pipe {
     pub(crate) async fn ask(&mut self, line: &str) -> Value {
         self.send(line).await;
         self.receive().await
+    }
+
+    /// Goes away, and waits until the server has noticed.
+    pub(crate) async fn leave(self) -> Error {
+        drop((self.lines, self.writer));
+        soon(self.served).await.unwrap()
     }
 
     /// Does the handshake.

@@ -39,7 +39,7 @@ async fn errors_on_a_pipe_have_the_same_codes() {
     let cases = [
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned(), -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#.to_owned(), -32602),
-        (modern_with(1, "tools/list", json!({}), version), -32022),
+        (modern_with(1, "tools/list", json!({}), &version), -32022),
         (modern(1, "initialize", json!({})), -32601),
         (modern(1, "ping", json!({})), -32601),
         (modern(1, "unknown/method", json!({})), -32601),

@@ -83,16 +83,6 @@ impl State {
         self.reader != 0 && many && !self.finished
     }
 
-    fn push(&mut self, json: Bytes, last: bool) {
-        if self.finished {
-            return;
-        }
-        self.sent += 1;
-        self.bytes += json.len();
-        self.log.push_back(Event { number: self.sent, json, last });
-        self.finished = last;
-    }
-
     /// Forgets the oldest events that nobody can be waiting for, down to the limits.
     fn trim(&mut self) {
         while self.log.len() > 1 && (self.log.len() > REPLAY_EVENTS_MAX || self.bytes > REPLAY_BYTES_MAX) {
@@ -139,13 +129,29 @@ impl AnswerStream {
         lock(&self.state).is_full()
     }
 
-    /// Sends at once; the caller has looked whether there is room, or is the answer.
-    pub(crate) fn push(&self, json: Bytes, last: bool) {
-        if let Some(tap) = &self.tap {
-            tap(Direction::Sent, &json);
-        }
+    /// Sends at once; the caller has looked whether there is room.
+    pub(crate) fn push(&self, json: Bytes) {
+        self.accept(|number| Event { number, json, last: false });
+    }
+
+    /// Sends the answer, for which there is always room. Nothing comes after it.
+    pub(crate) fn push_last(&self, json: Bytes) {
+        self.accept(|number| Event { number, json, last: true });
+    }
+
+    fn accept(&self, event: impl FnOnce(u64) -> Event) {
         let mut state = lock(&self.state);
-        state.push(json, last);
+        if state.finished {
+            return;
+        }
+        state.sent += 1;
+        let event = event(state.sent);
+        if let Some(tap) = &self.tap {
+            tap(Direction::Sent, &event.json);
+        }
+        state.bytes += event.json.len();
+        state.finished = event.last;
+        state.log.push_back(event);
         state.trim();
         state.wake();
     }
@@ -155,7 +161,7 @@ impl AnswerStream {
         loop {
             let room = self.room.notified();
             if !self.is_full() {
-                return self.push(json, false);
+                return self.push(json);
             }
             room.await;
         }

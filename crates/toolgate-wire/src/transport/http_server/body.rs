@@ -95,7 +95,7 @@ impl EventBody {
             && let Poll::Ready(answer) = work.as_mut().poll(cx)
         {
             self.work = None;
-            self.reader.stream.push(answer, true);
+            self.reader.stream.push_last(answer);
         }
         let mut out = BytesMut::new();
         loop {

@@ -168,24 +168,25 @@ impl Inside {
             Method::POST => {
                 checks::post_forms(&parts.headers)?;
                 let bytes = checks::read_body(&parts.headers, body).await?;
-                Ok(self.post(parts, bytes, about.speaks_modern()).await)
+                Ok(self.post(parts, bytes).await)
             }
-            Method::GET | Method::DELETE if !about.speaks_legacy() || stateless::header_is_modern(&parts.headers) => Ok(stateful::only_post()),
+            Method::GET | Method::DELETE if !about.speaks_legacy() || stateless::header_is_modern(&parts.headers) => {
+                Ok(stateful::only_post())
+            }
             Method::GET => Ok(self.stateful.get(&parts)),
             Method::DELETE => Ok(self.stateful.delete(&parts)),
             _ => Ok(method_not_allowed("GET, POST, DELETE")),
         }
     }
 
-    async fn post(&self, parts: Parts, bytes: Bytes, speaks_modern: bool) -> Response<ResponseBody> {
+    async fn post(&self, parts: Parts, bytes: Bytes) -> Response<ResponseBody> {
+        let speaks_modern = self.core.service.about().speaks_modern();
         let frame = match Frame::read(bytes.clone()) {
             Ok(frame) => frame,
             Err(defect) => return unreadable(&defect),
         };
         match frame {
-            Frame::One(Message::Request(request))
-                if speaks_modern && stateless::is_stateless(&parts.headers, request.params.as_ref()) =>
-            {
+            Frame::One(Message::Request(request)) if speaks_modern && stateless::is_stateless(&parts.headers, request.params.as_ref()) => {
                 self.show(&bytes);
                 stateless::answer(&self.core, parts, request).await
             }

@@ -40,9 +40,13 @@ impl HttpSession {
         *lock(&self.touched) = Instant::now();
     }
 
-    /// How long nothing has happened; zero while something runs or is listened to.
-    fn idle_for(&self) -> Duration {
-        if self.link.is_busy() { Duration::ZERO } else { lock(&self.touched).elapsed() }
+    fn is_over(&self, idle: Duration) -> bool {
+        !self.link.is_busy() && lock(&self.touched).elapsed() >= idle
+    }
+
+    /// The smallest one gives way first: idle before busy, and of those the one touched longest ago.
+    fn standing(&self) -> (bool, Instant) {
+        (self.link.is_busy(), *lock(&self.touched))
     }
 }
 
@@ -71,7 +75,7 @@ impl Sessions {
         let mut open = lock(&self.open);
         let sweeping = !open.is_empty();
         let given_way = if open.len() >= SESSIONS_MAX {
-            let longest = open.values().max_by_key(|session| session.idle_for()).map(|session| session.id.clone());
+            let longest = open.values().min_by_key(|session| session.standing()).map(|session| session.id.clone());
             longest.and_then(|id| open.remove(&id))
         } else {
             None
@@ -109,7 +113,7 @@ async fn sweep(sessions: Weak<Sessions>, idle: Duration) {
         tokio::time::sleep(idle / 4).await;
         let Some(sessions) = sessions.upgrade() else { return };
         let mut open = lock(&sessions.open);
-        let over: Vec<_> = open.values().filter(|session| session.idle_for() >= idle).map(|session| session.id.clone()).collect();
+        let over: Vec<_> = open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
         let ended: Vec<_> = over.iter().filter_map(|id| open.remove(id)).collect();
         let none_left = open.is_empty();
         drop(open);
@@ -181,9 +185,6 @@ impl SessionLink {
 
     /// Nothing more comes on this stream; it is kept if somebody may come back for it.
     fn finish(&self, stream: &Arc<AnswerStream>) {
-        if stream.number == self.standalone.number {
-            return;
-        }
         let mut streams = lock(&self.streams);
         streams.running.retain(|_, running| !Arc::ptr_eq(&running.stream, stream));
         if !stream.is_resumable() {
@@ -220,11 +221,11 @@ impl SessionLink {
     }
 
     fn push(&self, stream: &Arc<AnswerStream>, outgoing: &Outgoing) {
-        let last = is_answer(&outgoing.messages);
-        stream.push(outgoing.to_bytes(), last && stream.number != self.standalone.number);
-        if last {
-            self.finish(stream);
+        if !is_answer(&outgoing.messages) || stream.number == self.standalone.number {
+            return stream.push(outgoing.to_bytes());
         }
+        stream.push_last(outgoing.to_bytes());
+        self.finish(stream);
     }
 }
 

@@ -83,9 +83,9 @@ impl SseService {
             self.0.gate.check(&parts)?;
             checks::header_size(&parts.headers)?;
             let path = parts.uri.path();
-            Ok(match &parts.method {
-                &Method::GET if path == self.0.stream_path => self.0.connect(),
-                &Method::POST if path == self.0.message_path => self.0.message(&parts, body).await?,
+            Ok(match parts.method {
+                Method::GET if path == self.0.stream_path => self.0.connect(),
+                Method::POST if path == self.0.message_path => self.0.message(&parts, body).await?,
                 _ if path == self.0.stream_path => method_not_allowed("GET"),
                 _ if path == self.0.message_path => method_not_allowed("POST"),
                 _ => empty(StatusCode::NOT_FOUND),
@@ -148,7 +148,7 @@ impl Link for SseLink {
         if self.0.is_full() {
             return Some(outgoing);
         }
-        self.0.push(outgoing.to_bytes(), false);
+        self.0.push(outgoing.to_bytes());
         None
     }
 

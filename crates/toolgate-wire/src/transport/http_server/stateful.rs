@@ -103,7 +103,10 @@ impl Stateful {
                 let place = last.trim().split_once('-').and_then(|(stream, event)| Some((stream.parse().ok()?, event.parse().ok()?)));
                 let stream = place.and_then(|(stream, event)| Some((session.link.stream(stream)?, event)));
                 let Some((stream, event)) = stream else {
-                    return refused(StatusCode::BAD_REQUEST, format!("event `{last}` is not known any more; nothing can be resumed after it"));
+                    return refused(
+                        StatusCode::BAD_REQUEST,
+                        format!("event `{last}` is not known any more; nothing can be resumed after it"),
+                    );
                 };
                 stream.attach(Some(event))
             }

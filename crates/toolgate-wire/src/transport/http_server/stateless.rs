@@ -70,7 +70,7 @@ pub(super) async fn answer(core: &Arc<ServerCore>, parts: Parts, request: Reques
             json(status, body)
         }
         Ok(Begun::Done(outcome)) => {
-            stream.push(message(id, outcome), true);
+            stream.push_last(message(id, outcome));
             events(EventBody::new(reader, EventIds::None))
         }
         Ok(Begun::Stream) | Err(_) => {
