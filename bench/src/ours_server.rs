@@ -40,13 +40,16 @@ impl Service for Echo {
             }
             let arguments = cx.arguments();
             let size = arguments.member("size").and_then(|size| size.read::<usize>().ok());
-            let text = match size {
-                Some(size) => RawJson::string(&"x".repeat(size)),
-                None => arguments.member("message").unwrap_or_else(|| RawJson::string("")),
-            };
-            let mut result = Vec::with_capacity(text.as_bytes().len() + 64);
+            let mut result = Vec::with_capacity(size.unwrap_or(0) + 128);
             result.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
-            result.extend_from_slice(text.as_bytes());
+            match size {
+                Some(size) => {
+                    result.push(b'"');
+                    result.resize(result.len() + size, b'x');
+                    result.push(b'"');
+                }
+                None => result.extend_from_slice(arguments.member("message").unwrap_or(RawJson::NULL).as_bytes()),
+            }
             result.extend_from_slice(b"}]}");
             Ok(Reply::Complete(RawJson::from_bytes(result)?))
         })

@@ -221,4 +221,3 @@ impl Drop for RunningGuard {
         lock(&self.core.running.requests).remove(&self.id);
     }
 }
-

@@ -130,6 +130,9 @@ pub const WEDGED_PATIENCE_MS: u64 = 3_000;
 /// How long a child may take to leave after its stdin closed, and again after it was asked to terminate.
 pub const CHILD_GRACE_MS: u64 = 2_000;
 
+/// How long an HTTP server may take to accept a message that wants no answer.
+pub const ACCEPT_MS: u64 = 30_000;
+
 /// How long closing an HTTP session may take.
 pub const CLOSE_MS: u64 = 2_000;
 

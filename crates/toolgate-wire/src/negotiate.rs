@@ -26,6 +26,7 @@ use crate::raw::RawJson;
 use crate::transport::child::{ChildConfig, ChildHandle};
 use crate::transport::http_client::{HttpEndpoint, HttpLink};
 use crate::transport::pair::PairEnd;
+use crate::transport::sse_client::SseTransport;
 use crate::transport::{socket, sse_client, stream};
 
 /// How often a silent server is looked at.
@@ -277,18 +278,30 @@ impl Negotiation {
         match initialize(&opened.peer, &opened.handler, opened.http.as_ref()).await {
             Ok(agreement) => Ok(Client::new(opened, agreement)),
             Err(Error::Http(failure)) if matches!(self.endpoint, Some(Endpoint::Url(_))) && may_be_older(&failure) => {
-                // The error of the newer transport is the one a person can act on.
-                self.connect_sse().await.map_err(|error| if matches!(error, Error::LoginNeeded(_)) { error } else { Error::Http(failure) })
+                match self.open_sse().await {
+                    Ok(transport) => self.handshake_over_sse(transport).await,
+                    Err(error @ Error::LoginNeeded(_)) => Err(error),
+                    // It does not speak the older transport either; the error of the newer one is the one a person can act on.
+                    Err(_) => Err(Error::Http(failure)),
+                }
             }
             Err(error) => Err(error.into_answer()),
         }
     }
 
     async fn connect_sse(&mut self) -> Result<Client> {
+        let transport = self.open_sse().await?;
+        self.handshake_over_sse(transport).await
+    }
+
+    async fn open_sse(&self) -> Result<SseTransport> {
         let Some(Endpoint::Url(endpoint) | Endpoint::Http(endpoint) | Endpoint::Sse(endpoint)) = &self.endpoint else {
             return Err(Error::protocol("only a URL can speak HTTP+SSE"));
         };
-        let transport = sse_client::connect(endpoint.clone()).await?;
+        sse_client::connect(endpoint.clone()).await
+    }
+
+    async fn handshake_over_sse(&self, transport: SseTransport) -> Result<Client> {
         let handler = ClientHandler::new(self.options.side.clone());
         let peer = Peer::start(handler.clone(), self.options.tap.clone(), transport.open());
         let mut agreement = initialize(&peer, &handler, None).await?;

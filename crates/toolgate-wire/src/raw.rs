@@ -184,7 +184,9 @@ pub(crate) fn mentions(bytes: &[u8], needle: &[u8]) -> bool {
 
 /// Writes `text` as a JSON string.
 pub(crate) fn write_string(out: &mut impl BufMut, text: &str) {
-    if text.bytes().any(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
+    // Without an early exit inside a block, the compiler looks at many bytes at a time.
+    let needs_escape = |block: &[u8]| block.iter().fold(false, |found, byte| found | (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20));
+    if text.as_bytes().chunks(64).any(needs_escape) {
         out.put_slice(serde_json::to_string(text).unwrap_or_default().as_bytes());
     } else {
         out.put_u8(b'"');

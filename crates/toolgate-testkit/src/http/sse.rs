@@ -11,7 +11,7 @@ use crate::engine::trigger::Hit;
 use crate::fault::What;
 use crate::http::checks;
 use crate::http::connection::Hub;
-use crate::http::reply::{Document, Form, Reply, Stream, status_answer};
+use crate::http::reply::{Document, Reply, Stream, status_answer};
 use crate::http::request::Request;
 
 /// A stream that was opened, and the first event it carries.

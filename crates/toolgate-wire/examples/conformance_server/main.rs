@@ -1,7 +1,7 @@
 //! The server that the official conformance suite is run against: what the suite asks for, on the server role of this crate.
 //!
 //! `conformance_server [PORT]` listens on 127.0.0.1 (any free port by default) and prints where; `conformance_server stdio` serves its
-//! own stdin and stdout instead. Every version is served at once.
+//! own stdin and stdout instead. Every version is served at once, the oldest HTTP transport under `/sse`.
 
 mod asking;
 mod content;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use toolgate_wire::server::Server;
-use toolgate_wire::transport::http_server::{HttpOptions, HttpService, serve};
+use toolgate_wire::transport::http_server::{HttpOptions, HttpService, SseService, serve};
 
 use crate::fixture::Fixture;
 
@@ -34,7 +34,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("listening http://{}/mcp", listener.local_addr()?);
     let http = HttpService::new(&server, HttpOptions::new().path("/mcp"));
-    let serving = serve(listener, http.clone());
+    let sse = SseService::new(&server, HttpOptions::new(), "/sse", "/messages");
+    let serving = serve(listener, sse.beside(http.clone()));
     tokio::signal::ctrl_c().await?;
     http.close_sessions();
     server.end_subscriptions();

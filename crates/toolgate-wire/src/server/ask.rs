@@ -28,9 +28,7 @@ impl RequestContext {
 
     /// Asks several things at once; the answers come in the order of the questions.
     pub async fn ask_all(&self, requests: Vec<InputRequest>) -> Result<Vec<RawJson>, Interruption> {
-        for request in &requests {
-            self.may_ask(request)?;
-        }
+        self.may_ask_all(&requests)?;
         let mut answers = Vec::with_capacity(requests.len());
         let mut open = Vec::new();
         for request in requests {
@@ -50,7 +48,7 @@ impl RequestContext {
 
     /// Sends the questions as requests of the server, and waits.
     pub(super) async fn ask_directly(&self, requests: &[InputRequest]) -> Result<Vec<RawJson>, RpcError> {
-        within_limit(requests)?;
+        self.may_ask_all(requests)?;
         let asked = requests.iter().map(|request| async move {
             let call = Call::new(request.method.clone(), Some(request.params.clone()));
             let answer = self.inside().outlet.call(call).await?;
@@ -84,6 +82,15 @@ impl RequestContext {
         Some(answer.clone())
     }
 
+    /// Whether these questions may be asked, and at once.
+    pub(super) fn may_ask_all(&self, requests: &[InputRequest]) -> Result<(), RpcError> {
+        if requests.len() > INPUT_REQUESTS_MAX {
+            let what = format!("{} questions in one round", requests.len());
+            return Err(RpcError::internal(LimitBreach::new("INPUT_REQUESTS_MAX", INPUT_REQUESTS_MAX, what).to_string()));
+        }
+        requests.iter().try_for_each(|request| self.may_ask(request))
+    }
+
     /// Whether client and version allow the question.
     fn may_ask(&self, request: &InputRequest) -> Result<(), RpcError> {
         if !self.version().is_modern() && !self.version().allows(Role::Server, &request.method) {
@@ -106,14 +113,6 @@ impl RequestContext {
         let declared = capability.member(&mode).is_some() || (mode == "form" && capability.member("url").is_none());
         if declared { Ok(()) } else { Err(missing_capability(&json!({"elicitation": {mode: {}}}))) }
     }
-}
-
-pub(super) fn within_limit(requests: &[InputRequest]) -> Result<(), RpcError> {
-    if requests.len() <= INPUT_REQUESTS_MAX {
-        return Ok(());
-    }
-    let breach = LimitBreach::new("INPUT_REQUESTS_MAX", INPUT_REQUESTS_MAX, format!("{} questions in one round", requests.len()));
-    Err(RpcError::internal(breach.to_string()))
 }
 
 /// Whether an answer has the one member that makes it an answer to that question.

@@ -107,8 +107,18 @@ pub(super) struct Hub {
     watched: Mutex<HashMap<String, usize>>,
 }
 
+/// For whom somebody listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// A subscription, which the server may end.
+    Subscription,
+    /// A session, which hears news as long as it lives.
+    Session,
+}
+
 /// The part of a listener that the hub knows.
 struct Ear {
+    audience: Audience,
     state: Mutex<EarState>,
     wake: Notify,
 }
@@ -125,20 +135,20 @@ impl Hub {
     }
 
     /// Begins to listen.
-    pub(super) fn listen(self: &Arc<Self>, wanted: Wanted) -> Listener {
+    pub(super) fn listen(self: &Arc<Self>, audience: Audience, wanted: Wanted) -> Listener {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let uris = wanted.uris.clone();
         let state = EarState { wanted, news: News::default(), ended: false };
-        let ear = Arc::new(Ear { state: Mutex::new(state), wake: Notify::new() });
+        let ear = Arc::new(Ear { audience, state: Mutex::new(state), wake: Notify::new() });
         lock(&self.listeners).insert(id, ear.clone());
         let listener = Listener { hub: self.clone(), id, ear };
         uris.iter().for_each(|uri| self.count(uri, Interest::Begins));
         listener
     }
 
-    /// Ends every listener in order.
-    pub(super) fn end_all(&self) {
-        for ear in lock(&self.listeners).values() {
+    /// Ends every subscription in order.
+    pub(super) fn end_subscriptions(&self) {
+        for ear in lock(&self.listeners).values().filter(|ear| ear.audience == Audience::Subscription) {
             lock(&ear.state).ended = true;
             ear.wake.notify_one();
         }

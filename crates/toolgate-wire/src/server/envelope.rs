@@ -92,7 +92,7 @@ pub(super) fn input_required(needed: &InputRequired, key: Option<&StateKey>, cx:
     if !matches!(cx.method(), "tools/call" | "prompts/get" | "resources/read") {
         return Err(RpcError::internal(format!("`{}` cannot ask for input", cx.method())));
     }
-    super::ask::within_limit(&needed.requests)?;
+    cx.may_ask_all(&needed.requests)?;
     let mut requests = RawJson::EMPTY_OBJECT;
     for request in needed.requests.iter().rev() {
         let entry = RawJson::EMPTY_OBJECT.with_member("params", &request.params);

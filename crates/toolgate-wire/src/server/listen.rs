@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::ServerCore;
 use super::about::{About, Feature};
-use super::changes::Wanted;
+use super::changes::{Audience, Wanted};
 use super::context::RequestContext;
 use crate::error::RpcError;
 use crate::limits::{LimitBreach, SUBSCRIPTIONS_MAX};
@@ -37,7 +37,7 @@ pub(super) async fn run(core: &ServerCore, cx: &RequestContext) -> Result<RawJso
     }
     let tag = RawJson::EMPTY_OBJECT.with_member(SUBSCRIPTION_ID, &cx.id().to_raw());
     let acknowledgement = RawJson::EMPTY_OBJECT.with_member("notifications", &described(&wanted)).with_member("_meta", &tag);
-    let listener = core.hub.listen(wanted); // Before the acknowledgement, so that nothing after it is missed.
+    let listener = core.hub.listen(Audience::Subscription, wanted); // Before the acknowledgement, so that nothing after it is missed.
     let acknowledged = Notification::new("notifications/subscriptions/acknowledged", Some(acknowledgement));
     cx.inside().outlet.notify(acknowledged).await?;
     while let Some(news) = listener.next().await {

@@ -98,7 +98,7 @@ impl Server {
 
     /// Ends every open subscription in order (2026-07-28); clients hear that it was the server's decision.
     pub fn end_subscriptions(&self) {
-        self.core.hub.end_all();
+        self.core.hub.end_subscriptions();
     }
 
     /// Serves one client on a pair of byte streams, such as stdin and stdout; every version on the same pipe. Returns when it has ended.
@@ -162,6 +162,9 @@ impl ServerCore {
             Ok(Reply::Complete(result)) => Ok(envelope::wrap(&result, "complete", &cx)),
             Ok(Reply::Task(task)) => {
                 cx.require_extension(TASKS_EXTENSION)?;
+                if cx.method() != "tools/call" {
+                    return Err(RpcError::internal(format!("`{}` cannot be answered with a task", cx.method())));
+                }
                 Ok(envelope::wrap(&task, "task", &cx))
             }
             Ok(Reply::InputRequired(needed)) | Err(Interruption::InputRequired(needed)) => {

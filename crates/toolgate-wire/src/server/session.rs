@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 
 use super::ServerCore;
 use super::about::Feature;
-use super::changes::{Listener, Wanted};
+use super::changes::{Audience, Listener, Wanted};
 use super::context::{Caller, Input, Inside, RequestContext};
 use super::log_level::LogLevel;
 use super::modern::{Arrival, is_modern, unsupported_version};
@@ -83,7 +83,7 @@ impl Session {
             resources: about.offers(Feature::ResourcesChanged),
             ..Wanted::default()
         };
-        let listener = lock(&self.news).get_or_insert_with(|| Arc::new(self.core.hub.listen(wanted))).clone();
+        let listener = lock(&self.news).get_or_insert_with(|| Arc::new(self.core.hub.listen(Audience::Session, wanted))).clone();
         self.start_telling();
         listener
     }

@@ -50,6 +50,8 @@ pub struct EventReader {
     buffer: BytesMut,
     /// How much of the buffer is known to hold no line end.
     searched: usize,
+    /// The last line ended with CR, and the LF that may belong to it has not come yet.
+    after_cr: bool,
     started: bool,
     event: Event,
     /// Whether `event` holds anything to hand out.
@@ -94,19 +96,17 @@ impl EventReader {
             }
             self.started = true;
         }
+        if self.after_cr && !self.buffer.is_empty() {
+            self.after_cr = false;
+            self.buffer.advance(usize::from(self.buffer[0] == b'\n'));
+        }
         let Some(at) = memchr::memchr2(b'\n', b'\r', &self.buffer[self.searched..]) else {
             self.searched = self.buffer.len();
             return None;
         };
-        let end = self.searched + at;
-        let is_cr = self.buffer[end] == b'\r';
-        if is_cr && end + 1 == self.buffer.len() {
-            self.searched = end;
-            return None; // The LF of a CR LF may still come.
-        }
-        let line = self.buffer.split_to(end).freeze();
-        let both = is_cr && self.buffer.get(1) == Some(&b'\n');
-        self.buffer.advance(if both { 2 } else { 1 });
+        let line = self.buffer.split_to(self.searched + at).freeze();
+        self.after_cr = self.buffer[0] == b'\r';
+        self.buffer.advance(1);
         self.searched = 0;
         Some(line)
     }
@@ -169,6 +169,9 @@ mod tests {
             (String::new(), "x\ny".to_owned(), String::new(), 0),
             (String::new(), String::new(), "p".to_owned(), 0),
         ];
+        // Whole at its end, whatever ends its lines: nothing more need come.
+        assert_eq!(read(&[b"data: x\r\r"]), read(&[b"data: x\n\n"]));
+        assert_eq!(read(&[b"data: x\r", b"\n\r", b"\n"]), read(&[b"data: x\n\n"]));
         let text = "\u{feff}: hello\nid: 1\ndata: {\"a\":1}\n\nevent:endpoint\nretry: 500\nretry: x\ndata:/m\n\n\ndata: x\ndata: y\nfuture: z\n\nid: p\ndata:\n\ndata: unfinished\n";
         for ending in ["\n", "\r\n", "\r"] {
             let text = text.replace('\n', ending);

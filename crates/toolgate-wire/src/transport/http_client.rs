@@ -21,7 +21,7 @@ use crate::call::CallId;
 use crate::era::Version;
 use crate::error::{Error, Result};
 use crate::headers::{self, LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
-use crate::limits::{CLOSE_MS, RESUME_ATTEMPTS_MAX, RETRY_DELAY_MS_MAX};
+use crate::limits::{ACCEPT_MS, CLOSE_MS, RESUME_ATTEMPTS_MAX, RETRY_DELAY_MS_MAX};
 use crate::link::{Inbound, Link, Messages, Outgoing};
 use crate::message::Message;
 use crate::peer::lock;
@@ -160,8 +160,12 @@ impl Link for HttpLink {
     fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let calls = calls_in(&outgoing.messages);
-            let (response, had_session) = self.wire.post(&outgoing).await?;
-            self.wire.read_answer(response, &calls, had_session).await
+            let exchange = async {
+                let (response, had_session) = self.wire.post(&outgoing).await?;
+                self.wire.read_answer(response, &calls, had_session).await
+            };
+            // Calls have time limits of their own.
+            if calls.is_empty() { accepted_in_time(&self.wire.endpoint.url, exchange).await } else { exchange.await }
         })
     }
 
@@ -185,12 +189,19 @@ impl Link for HttpLink {
     }
 }
 
+/// Ends the wait for a server that does not accept a message which wants no answer.
+pub(crate) async fn accepted_in_time(url: &Uri, sending: impl Future<Output = Result<()>>) -> Result<()> {
+    let limit = Duration::from_millis(ACCEPT_MS);
+    let late = |_| Err(Error::io(format!("POST {url}"), format!("the message was not accepted within {limit:?}")));
+    tokio::time::timeout(limit, sending).await.unwrap_or_else(late)
+}
+
 fn is_handshake(messages: &Messages) -> bool {
     matches!(messages, Messages::One(Message::Request(request)) if request.method == "initialize")
 }
 
 /// The calls whose answers a message asks for.
-fn calls_in(messages: &Messages) -> Vec<CallId> {
+pub(crate) fn calls_in(messages: &Messages) -> Vec<CallId> {
     let call = |message: &Message| match message {
         Message::Request(request) => request.id.as_number(),
         _ => None,

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::link::{Inbound, Link, Outgoing};
 use crate::transport::event_stream::{Event, EventReader};
 use crate::transport::http_answer;
-use crate::transport::http_client::{HttpEndpoint, resolve_same_origin};
+use crate::transport::http_client::{HttpEndpoint, accepted_in_time, calls_in, resolve_same_origin};
 
 /// A stream that has told where messages go, before a peer is joined to it.
 #[derive(Debug)]
@@ -96,18 +96,26 @@ struct SseLink {
     reading: AbortHandle,
 }
 
+impl SseLink {
+    async fn post(&self, outgoing: Outgoing) -> Result<()> {
+        let mut headers = self.endpoint.base_headers().await?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let to = self.messages_to.clone();
+        let response = self.endpoint.request(HttpMethod::POST, to, headers, outgoing.to_bytes()).await?;
+        if response.status().is_success() {
+            http_answer::drain_later(response.into_body());
+            return Ok(());
+        }
+        Err(http_answer::failure(self.messages_to.to_string(), response, &[], false).await)
+    }
+}
+
 impl Link for SseLink {
     fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let mut headers = self.endpoint.base_headers().await?;
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            let to = self.messages_to.clone();
-            let response = self.endpoint.request(HttpMethod::POST, to, headers, outgoing.to_bytes()).await?;
-            if response.status().is_success() {
-                http_answer::drain_later(response.into_body());
-                return Ok(());
-            }
-            Err(http_answer::failure(self.messages_to.to_string(), response, &[], false).await)
+            let wants_answer = !calls_in(&outgoing.messages).is_empty();
+            let sending = self.post(outgoing);
+            if wants_answer { sending.await } else { accepted_in_time(&self.messages_to, sending).await }
         })
     }
 

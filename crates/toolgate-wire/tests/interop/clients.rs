@@ -35,13 +35,13 @@ const fn in_era(partner: Partner, era: &'static str, version: Version) -> Asking
     Asking { partner, era: Some(era), version, cancels: true }
 }
 
-/// Our server as a program. It is an example of this crate, so that it is built with the tests and shipped with nothing.
+/// Our server as a program. It is an example of this crate, so that it is built with the tests and shipped with nothing; a run that names
+/// single targets (`--test interop`) does not build it again.
 pub(crate) fn partner_server() -> PathBuf {
     let test = std::env::current_exe().expect("this test is a file");
     let built = test.parent().and_then(|deps| deps.parent()).expect("tests are built below the target folder");
     let program = built.join("examples/partner_server");
-    let remedy =
-        "`cargo nextest run` without a target filter builds it, or build it with `cargo build -p toolgate-wire --example partner_server`";
+    let remedy = "build it with `cargo build -p toolgate-wire --example partner_server`, or run the tests without naming single targets";
     assert!(program.exists(), "{} is missing; {remedy}", program.display());
     program
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolgate_testkit::fault::{BodyOddity, EventOddity, Trigger};
 use toolgate_testkit::{Behaviour, HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
-use toolgate_wire::{ConnectOptions, Endpoint};
+use toolgate_wire::{ConnectOptions, Endpoint, Notification};
 
 use crate::support::{Census, Met, Side, Way, endpoint, http, journey, raw, within};
 
@@ -122,7 +122,7 @@ async fn connections_that_break_say_so_at_each_phase() {
         for way in [Way::HttpJson, Way::HttpEvents] {
             let rows: [(&str, Trigger, Script, &[&str]); 9] = [
                 ("at the start", When::Start.into(), legacy(), &["connect: POST http://127.0.0.1:"]),
-                ("on the probe", PROBE.into(), legacy(), &["connect:", "http://127.0.0.1:"]),
+                ("on the probe", PROBE.into(), modern(), &["connect:", "http://127.0.0.1:"]),
                 ("on the handshake", HANDSHAKE.into(), legacy(), &["connect:", "http://127.0.0.1:"]),
                 ("on the news that all is ready", READY.into(), legacy(), &["connect: POST http://127.0.0.1:"]),
                 ("on the stream of news", When::Get(1).into(), legacy(), OK),
@@ -142,7 +142,7 @@ async fn connections_that_break_say_so_at_each_phase() {
 #[tokio::test]
 async fn a_server_that_goes_away_says_so_at_each_phase() {
     let rows: [(&str, Trigger, Script, &[&str]); 5] = [
-        ("on the probe", PROBE.into(), legacy(), &["connect:", "http://127.0.0.1:"]),
+        ("on the probe", PROBE.into(), modern(), &["connect:", "http://127.0.0.1:"]),
         ("after the handshake", HANDSHAKE.after(), legacy(), &["http://127.0.0.1:"]),
         ("on the list", LIST.into(), legacy(), &["list:", "http://127.0.0.1:"]),
         ("after the list", LIST.after(), modern(), &["call: POST http://127.0.0.1:"]),
@@ -176,6 +176,22 @@ async fn a_silent_server_is_given_up_in_time_at_each_phase() {
         }
     }
     check_at_once(all).await;
+}
+
+/// Messages without an answer have no caller who could set a limit; they end by themselves.
+#[tokio::test]
+async fn a_message_that_is_never_accepted_is_given_up() {
+    for (way, script) in [(Way::HttpEvents, legacy()), (Way::Sse, legacy().versions(&["2024-11-05"]))] {
+        // Over HTTP+SSE the first two POSTs go to the stream's own address, and are refused there.
+        let stalled = if way == Way::Sse { When::Post(5) } else { When::Method("notifications/roots/list_changed") };
+        let met = meet(way, script.fault(stalled, What::Freeze)).await;
+        let note = Notification::new("notifications/roots/list_changed", None);
+        met.client(); // Connected in real time; from here on, waiting costs none.
+        tokio::time::pause();
+        let error = met.client().notify(note).await.unwrap_err().to_string();
+        assert!(error.contains("POST http://127.0.0.1:") && error.ends_with("the message was not accepted within 30s"), "{way:?}: {error}");
+        tokio::time::resume();
+    }
 }
 
 #[tokio::test]
@@ -227,9 +243,13 @@ async fn heads_that_are_cut_or_too_large() {
     for bytes in [0, 1, 9, 20, 60] {
         check(&format!("a head of {bytes} bytes"), Way::HttpJson, modern().fault(CALL, What::CutHead { bytes }), &["call: POST http://127.0.0.1:"]).await;
     }
-    let big = HttpAnswer::status(200).header("Content-Type", "application/json").header("X-Big", "x".repeat(100_000)).body("{}");
+    let json = HttpAnswer::status(200).header("Content-Type", "application/json").body("{}");
+    let large = json.clone().header("X-Large", "x".repeat(1 << 20));
+    let many = (0..500).fold(json, |answer, n| answer.header(format!("X-Header-{n}"), "x"));
     let expected: &[&str] = &["call: too much: POST http://127.0.0.1:", "the head of the answer (limit HEADER_BYTES_MAX = 65536)"];
-    check("a header too large", Way::HttpJson, modern().fault(CALL, What::HttpStatus(big)), expected).await;
+    for (name, answer) in [("a large header", large), ("many headers", many)] {
+        check(name, Way::HttpJson, modern().fault(CALL, What::HttpStatus(answer)), expected).await;
+    }
 }
 
 #[tokio::test]

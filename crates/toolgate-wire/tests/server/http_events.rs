@@ -1,7 +1,10 @@
 //! Streams of events in sessions: the one without a request, streams taken up again, streams that the server ends early.
 
+use std::sync::atomic::Ordering;
+
 use http::StatusCode;
 use serde_json::json;
+use toolgate_wire::limits::QUEUE_FRAMES_MAX;
 
 use crate::room::{Events, Room, USUAL, soon};
 
@@ -116,4 +119,22 @@ async fn a_handler_may_end_its_stream_early() {
     room.sample.memory.gate.notify_one();
     let answer = room.post(&[("mcp-session-id", &session)], call).await;
     assert_eq!(answer.json()["result"], json!({"parted": false}), "older clients would not come back");
+}
+
+#[tokio::test]
+async fn a_slow_reader_makes_the_sender_wait() {
+    let room = Room::new();
+    let session = room.initialize("2025-11-25").await;
+    let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":1}}}"#;
+    let mut events = room.post_open(&[("mcp-session-id", &session)], call).await;
+    for _ in 0..5000 {
+        tokio::task::yield_now().await;
+    }
+    let sent = room.sample.memory.sent.load(Ordering::SeqCst);
+    assert!((1..=QUEUE_FRAMES_MAX).contains(&sent), "{sent} messages went out to one who reads none");
+    events.next().await.unwrap();
+    for step in 1..=2000 {
+        assert_eq!(events.message().await["params"]["progress"], step, "in order, and none is lost");
+    }
+    assert_eq!(events.message().await["result"]["done"], true);
 }

@@ -105,8 +105,10 @@ async fn sessions_hear_lists_always_and_resources_they_watch() {
     changes.resource_updated("file:///a");
     let updated = json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "file:///a"}});
     assert_eq!(pipe.receive().await, updated);
+    room.server.end_subscriptions();
     changes.prompts_changed();
-    assert_eq!(pipe.receive().await, json!({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}));
+    let prompts = json!({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"});
+    assert_eq!(pipe.receive().await, prompts, "a session is no subscription: it goes on");
     assert_eq!(pipe.ask(&subscribe("unsubscribe")).await["result"], json!({}));
     changes.resource_updated("file:///a");
     changes.task_changed(&json!({"taskId": "t"}).into());

@@ -19,6 +19,8 @@ pub(crate) struct Sample {
 pub(crate) struct Memory {
     /// Handlers that were dropped before their end.
     pub(crate) dropped: AtomicUsize,
+    /// Messages that found room.
+    pub(crate) sent: AtomicUsize,
     /// Handlers that have begun to wait.
     pub(crate) waiting: Notify,
     /// Lets a waiting handler go on.
@@ -110,6 +112,13 @@ async fn call(memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interr
         "progress" => {
             for step in 1..=3 {
                 cx.progress(f64::from(step), Some(3.0), Some("step")).await?;
+            }
+            Ok(json!({"done": true}).into())
+        }
+        "flood" => {
+            for step in 1..=2000 {
+                cx.progress(f64::from(step), None, None).await?;
+                memory.sent.fetch_add(1, Ordering::SeqCst);
             }
             Ok(json!({"done": true}).into())
         }

@@ -122,7 +122,6 @@ impl EventBody {
             return Poll::Pending;
         }
         alarm.as_mut().reset(Instant::now() + KEEP_ALIVE);
-        cx.waker().wake_by_ref(); // The alarm has to be polled again to ring again.
         Poll::Ready(Some(Bytes::from_static(b":\n\n")))
     }
 

@@ -32,7 +32,7 @@ use http_body::Body;
 
 pub use body::ResponseBody;
 pub use serve::{Serving, serve};
-pub use sse::SseService;
+pub use sse::{BothServices, SseService};
 
 use self::body::{empty, error, method_not_allowed, refused};
 use self::checks::{Allowed, Gate};

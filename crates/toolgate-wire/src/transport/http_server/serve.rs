@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::body::ResponseBody;
-use crate::limits::{ACCEPT_PAUSE_MS, CLOSE_MS, CONNECTION_IDLE_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX};
+use crate::limits::{ACCEPT_PAUSE_MS, CLOSE_MS, CONNECTION_IDLE_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, KEEP_ALIVE_MS};
 
 /// A service on a socket. Dropping it ends every connection at once.
 pub struct Serving {
@@ -107,19 +107,57 @@ where
     if let Err(error) = socket.set_nodelay(true) {
         tracing::debug!(%error, "answers may be slow: TCP_NODELAY was refused");
     }
+    let idle = Duration::from_millis(CONNECTION_IDLE_MS);
+    let http2 = tokio::select! {
+        begun = tokio::time::timeout(idle, begins_http2(&socket)) => match begun {
+            Ok(Ok(http2)) => http2,
+            Ok(Err(_)) | Err(_) => return, // It never said anything.
+        },
+        _ = stopped.changed() => return,
+    };
     let service = hyper::service::service_fn(move |request| service.clone().call(request));
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_millis(CONNECTION_IDLE_MS));
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX));
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(socket), service));
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        _ = stopped.changed() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+    let io = TokioIo::new(socket);
+    let ended = if http2 {
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.timer(TokioTimer::new()).keep_alive_interval(Duration::from_millis(KEEP_ALIVE_MS));
+        builder.max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX));
+        let mut serving = pin!(builder.serve_connection(io, service));
+        tokio::select! {
+            ended = serving.as_mut() => ended,
+            _ = stopped.changed() => {
+                serving.as_mut().graceful_shutdown();
+                serving.await
+            }
+        }
+    } else {
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(idle);
+        let mut serving = pin!(builder.serve_connection(io, service));
+        tokio::select! {
+            ended = serving.as_mut() => ended,
+            _ = stopped.changed() => {
+                serving.as_mut().graceful_shutdown();
+                serving.await
+            }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
+    }
+}
+
+/// Whether the first bytes are those of HTTP/2. Looks without taking them.
+async fn begins_http2(socket: &TcpStream) -> io::Result<bool> {
+    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let mut start = [0; PREFACE.len()];
+    loop {
+        let seen = socket.peek(&mut start).await?;
+        if seen == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if !PREFACE.starts_with(&start[..seen]) || seen == PREFACE.len() {
+            return Ok(PREFACE.starts_with(&start[..seen]));
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await; // A preface in pieces: what is there already would be seen again at once.
     }
 }

@@ -13,7 +13,7 @@ use super::answer::{AnswerStream, Keep};
 use crate::error::{Error, Result};
 use crate::limits::{REPLAY_BYTES_MAX, REPLAY_EVENTS_MAX, SESSIONS_MAX};
 use crate::link::{Link, Messages, Outgoing};
-use crate::message::{Id, Message};
+use crate::message::{Id, Message, Response};
 use crate::peer::{Peer, lock};
 use crate::server::ServerCore;
 use crate::server::session::Session;
@@ -60,37 +60,45 @@ pub(super) fn random_name() -> Option<String> {
 /// All sessions of one service.
 #[derive(Default)]
 pub(super) struct Sessions {
-    open: Mutex<HashMap<String, Arc<HttpSession>>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    open: HashMap<String, Arc<HttpSession>>,
+    /// Whether somebody looks after those that nobody uses.
+    swept: bool,
 }
 
 impl Sessions {
     pub(super) fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
-        let session = lock(&self.open).get(id).cloned()?;
+        let session = lock(&self.known).open.get(id).cloned()?;
         session.touch();
         Some(session)
     }
 
     /// Takes in a session. When there are too many, the one that has been idle longest gives way.
     pub(super) fn add(self: &Arc<Self>, session: Arc<HttpSession>, idle: Duration) {
-        let mut open = lock(&self.open);
-        let sweeping = !open.is_empty();
-        let given_way = if open.len() >= SESSIONS_MAX {
-            let longest = open.values().min_by_key(|session| session.standing()).map(|session| session.id.clone());
-            longest.and_then(|id| open.remove(&id))
+        let mut known = lock(&self.known);
+        let given_way = if known.open.len() >= SESSIONS_MAX {
+            let longest = known.open.values().min_by_key(|session| session.standing()).map(|session| session.id.clone());
+            longest.and_then(|id| known.open.remove(&id))
         } else {
             None
         };
-        open.insert(session.id.clone(), session);
-        drop(open);
-        drop(given_way); // Closes outside the lock.
-        if !sweeping {
+        known.open.insert(session.id.clone(), session);
+        if !std::mem::replace(&mut known.swept, true) {
             tokio::spawn(sweep(Arc::downgrade(self), idle));
+        }
+        drop(known);
+        if let Some(session) = given_way {
+            session.link.close_all(); // Outside the lock.
         }
     }
 
     /// Ends a session; `false` when there is none of that name.
     pub(super) fn remove(&self, id: &str) -> bool {
-        let session = lock(&self.open).remove(id);
+        let session = lock(&self.known).open.remove(id);
         session.is_some_and(|session| {
             session.link.close_all();
             true
@@ -98,11 +106,11 @@ impl Sessions {
     }
 
     pub(super) fn count(&self) -> usize {
-        lock(&self.open).len()
+        lock(&self.known).open.len()
     }
 
     pub(super) fn remove_all(&self) {
-        let all = std::mem::take(&mut *lock(&self.open));
+        let all = std::mem::take(&mut lock(&self.known).open);
         all.values().for_each(|session| session.link.close_all());
     }
 }
@@ -112,13 +120,14 @@ async fn sweep(sessions: Weak<Sessions>, idle: Duration) {
     loop {
         tokio::time::sleep(idle / 4).await;
         let Some(sessions) = sessions.upgrade() else { return };
-        let mut open = lock(&sessions.open);
-        let over: Vec<_> = open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
-        let ended: Vec<_> = over.iter().filter_map(|id| open.remove(id)).collect();
-        let none_left = open.is_empty();
-        drop(open);
+        let mut known = lock(&sessions.known);
+        let over: Vec<_> = known.open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
+        let ended: Vec<_> = over.iter().filter_map(|id| known.open.remove(id)).collect();
+        known.swept = !known.open.is_empty();
+        let over = !known.swept;
+        drop(known);
         ended.iter().for_each(|session| session.link.close_all());
-        if none_left {
+        if over {
             return;
         }
     }
@@ -146,6 +155,29 @@ struct Streams {
     /// Streams that are complete, oldest first, kept for those who lost them.
     finished: VecDeque<Arc<AnswerStream>>,
     closed: bool,
+}
+
+impl Streams {
+    /// A stream is complete; it is kept if somebody may come back for it.
+    fn finish(&mut self, stream: &Arc<AnswerStream>) {
+        if !stream.is_resumable() {
+            self.by_number.remove(&stream.number);
+            return;
+        }
+        self.finished.push_back(stream.clone());
+        let (mut events, mut bytes) = (0, 0);
+        for kept in self.finished.iter().map(|stream| stream.kept()) {
+            events += kept.0;
+            bytes += kept.1;
+        }
+        while self.finished.len() > 1 && (events > REPLAY_EVENTS_MAX || bytes > REPLAY_BYTES_MAX) {
+            let Some(oldest) = self.finished.pop_front() else { break };
+            self.by_number.remove(&oldest.number);
+            let kept = oldest.kept();
+            events -= kept.0;
+            bytes -= kept.1;
+        }
+    }
 }
 
 struct Running {
@@ -183,27 +215,11 @@ impl SessionLink {
         found.unwrap_or_else(|| self.standalone.clone())
     }
 
-    /// Nothing more comes on this stream; it is kept if somebody may come back for it.
+    /// Nothing more comes for any request of this stream.
     fn finish(&self, stream: &Arc<AnswerStream>) {
         let mut streams = lock(&self.streams);
         streams.running.retain(|_, running| !Arc::ptr_eq(&running.stream, stream));
-        if !stream.is_resumable() {
-            streams.by_number.remove(&stream.number);
-            return;
-        }
-        streams.finished.push_back(stream.clone());
-        let (mut events, mut bytes) = (0, 0);
-        for kept in streams.finished.iter().map(|stream| stream.kept()) {
-            events += kept.0;
-            bytes += kept.1;
-        }
-        while streams.finished.len() > 1 && (events > REPLAY_EVENTS_MAX || bytes > REPLAY_BYTES_MAX) {
-            let Some(oldest) = streams.finished.pop_front() else { break };
-            streams.by_number.remove(&oldest.number);
-            let kept = oldest.kept();
-            events -= kept.0;
-            bytes -= kept.1;
-        }
+        streams.finish(stream);
     }
 
     fn is_busy(&self) -> bool {
@@ -225,7 +241,14 @@ impl SessionLink {
             return stream.push(outgoing.to_bytes());
         }
         stream.push_last(outgoing.to_bytes());
-        self.finish(stream);
+        match &outgoing.messages {
+            Messages::One(Message::Response(Response { id: Some(id), .. })) => {
+                let mut streams = lock(&self.streams);
+                streams.running.remove(id);
+                streams.finish(stream);
+            }
+            _ => self.finish(stream),
+        }
     }
 }
 

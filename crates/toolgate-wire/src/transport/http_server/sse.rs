@@ -16,7 +16,7 @@ use super::answer::{AnswerStream, Keep};
 use super::body::{EventBody, EventIds, ResponseBody, empty, events, method_not_allowed, refused, text};
 use super::checks::{self, Gate};
 use super::session::random_name;
-use super::{BoxError, HttpOptions, unreadable};
+use super::{BoxError, HttpOptions, HttpService, unreadable};
 use crate::error::{Error, Result};
 use crate::limits::SESSIONS_MAX;
 use crate::link::{Inbound, Link, Outgoing};
@@ -67,9 +67,14 @@ impl SseService {
         lock(&self.0.open).len()
     }
 
-    /// Whether a request is for this service, for those who serve several on one socket.
-    pub fn is_for<B>(&self, request: &Request<B>) -> bool {
+    /// Whether a request is for this service.
+    fn is_for<B>(&self, request: &Request<B>) -> bool {
         [&self.0.stream_path, &self.0.message_path].into_iter().any(|path| request.uri().path() == path)
+    }
+
+    /// Both transports on one socket: this one on its paths, `http` on all others.
+    pub fn beside(self, http: HttpService) -> BothServices {
+        BothServices { sse: self, http }
     }
 
     /// Answers one HTTP request.
@@ -178,6 +183,31 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let service = self.clone();
         Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+/// An [`SseService`] and an [`HttpService`], told apart by the path.
+#[derive(Clone, Debug)]
+pub struct BothServices {
+    sse: SseService,
+    http: HttpService,
+}
+
+impl<B> tower_service::Service<Request<B>> for BothServices
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.sse.is_for(&request) { self.sse.call(request) } else { self.http.call(request) }
     }
 }
 
