@@ -203,7 +203,7 @@ async fn every_kind_of_content_is_read(over: Over) {
     assert_eq!(text(&picture.content[0]), "Here's the image you requested:");
     let Content::Image { data, mime_type } = &picture.content[1].content else { panic!("{:?}", picture.content[1]) };
     assert_eq!(mime_type, "image/png");
-    assert!(data.starts_with("iVBORw0KGgo"), "the signature of PNG in Base64: {:.20}", data);
+    assert!(data.starts_with("iVBORw0KGgo"), "the signature of PNG in Base64: {data:.20}");
     let message = visit.call("get-annotated-message", json!({"messageType": "error", "includeImage": false})).await;
     assert_eq!(text(&message.content[0]), "Error: Operation failed");
     let annotations: Value = message.content[0].raw.member("annotations").expect("annotations").read().expect("JSON");

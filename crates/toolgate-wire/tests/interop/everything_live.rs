@@ -1,5 +1,5 @@
-//! Our client against `server-everything`: what moves while a call runs. Progress, cancellation, questions of the server, log messages,
-//! changes, and a server that is started anew under a client that stays.
+//! Our client against `server-everything`: what moves while a call runs. Progress, cancellation, questions of the server, log messages and
+//! changes.
 
 use std::sync::Arc;
 

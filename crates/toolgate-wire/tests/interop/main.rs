@@ -2,6 +2,8 @@
 //!
 //! The partners are installed by `interop/install`; what they offer and ask is written down in `interop/README.md`.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+
 mod partners;
 
 mod interview;

@@ -11,5 +11,7 @@ mod negotiation;
 mod negotiation_http;
 mod sessions;
 
+mod views;
+
 mod faults;
 mod faults_http;
