@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl ChildConfig {
             command.current_dir(cwd);
         }
         let failed = |source| Error::Spawn { command: self.command_line(), source: Arc::new(source) };
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child = start(command).map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Error::protocol("the child has no pipes"));
@@ -103,6 +103,27 @@ fn die_with_parent(command: &mut Command) {
 
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_command: &mut Command) {}
+
+/// Starts a child from a thread that lives as long as the process: the death signal is sent when the thread that started a child ends, and
+/// the threads of a runtime come and go.
+fn start(mut command: Command) -> std::io::Result<Child> {
+    type Job = Box<dyn FnOnce() + Send>;
+    static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
+    let starter = STARTER.get_or_init(|| {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let thread = std::thread::Builder::new().name("child-starter".to_owned());
+        thread.spawn(move || queue.into_iter().for_each(|job| job())).ok().map(|_| jobs)
+    });
+    let runtime = tokio::runtime::Handle::current();
+    let (done, started) = mpsc::channel();
+    let job = Box::new(move || {
+        let _entered = runtime.enter();
+        let _caller_waits = done.send(command.spawn()).is_ok();
+    });
+    let gone = || std::io::Error::other("there is no thread to start it from");
+    starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
+    started.recv().map_err(|_| gone())?
+}
 
 /// A child that was started, before a peer is joined to it.
 #[derive(Debug)]

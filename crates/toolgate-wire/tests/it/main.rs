@@ -13,5 +13,7 @@ mod sessions;
 
 mod views;
 
+mod findings;
+
 mod faults;
 mod faults_http;

@@ -145,22 +145,12 @@ async fn a_slow_start_is_waited_for() {
         ("a modern server", slow(modern()), Era::Modern),
         ("a server of both eras", slow(both()), Era::Modern),
     ];
-    let rows = rows.map(|(name, script, era)| check_slow(name, script, era, PROBE_PATIENCE));
+    let rows = rows.map(|(name, script, era)| check_slow(name, script, era));
     futures_util::future::join_all(rows).await;
 }
 
-/// The same with the patience that is used in earnest: a download before the start takes its time.
-#[tokio::test]
-async fn finding_1_a_start_of_twelve_seconds_is_waited_for() {
-    let slow = |script: Script| script.fault(When::Start, What::Pause { ms: 12_000 });
-    let patience = ConnectOptions::new(Arc::new(Side::default())).probe_patience;
-    let rows = [("a legacy server", slow(legacy()), Era::Legacy), ("a modern server", slow(both()), Era::Modern)];
-    let rows = rows.map(|(name, script, era)| check_slow(name, script, era, patience));
-    futures_util::future::join_all(rows).await;
-}
-
-async fn check_slow(name: &str, script: Script, era: Era, patience: Duration) {
-    let met = within(name, Way::Child.meet_with(script, |options| options.probe_patience = patience)).await;
+async fn check_slow(name: &str, script: Script, era: Era) {
+    let met = within(name, Way::Child.meet_with(script, |options| options.probe_patience = PROBE_PATIENCE)).await;
     assert_eq!(met.client().era(), era, "{name}");
     call_echo(name, &met).await;
     assert_eq!((met.record.count("server/discover"), met.record.count("initialize"), lives(&met)), (1, 1, 1), "{name}");

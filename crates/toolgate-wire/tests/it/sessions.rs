@@ -43,7 +43,7 @@ const WAYS_TO_FORGET: [UnknownSession; 3] =
     [UnknownSession::NotFound, UnknownSession::BadRequestWithoutId, UnknownSession::BadRequestText];
 
 #[tokio::test]
-async fn finding_4_a_lost_session_is_made_anew_once_and_the_call_succeeds() {
+async fn a_lost_session_is_made_anew_once_and_the_call_succeeds() {
     for (way, forget) in [Way::HttpJson, Way::HttpEvents].into_iter().flat_map(|way| WAYS_TO_FORGET.map(|forget| (way, forget))) {
         let met = way.meet(server().http(|http| http.unknown_session = forget)).await;
         assert_eq!(echo(&met).await.as_deref(), Ok("hi"));
