@@ -127,7 +127,7 @@ impl Reply {
         let Some(outgoing) = self.outgoing(Err(refusal)) else { return };
         match self.core.running.refusals.clone().try_acquire_owned() {
             Ok(permit) => self.core.send_soon(outgoing, permit),
-            Err(_) => self.core.report(Defect::new(DefectKind::TooLarge, format!("{detail}, and no room to say so"))),
+            Err(_) => self.core.report(&Defect::new(DefectKind::TooLarge, format!("{detail}, and no room to say so"))),
         }
     }
 

@@ -113,7 +113,7 @@ impl Inbound {
     }
 
     /// One frame arrived. `about` is the call of ours whose answer stream carried it.
-    pub fn frame(&self, bytes: Bytes, about: Option<u64>) {
+    pub fn frame(&self, bytes: &Bytes, about: Option<u64>) {
         if let Some(core) = self.0.upgrade() {
             core.receive(bytes, about);
         }
@@ -127,14 +127,14 @@ impl Inbound {
     }
 
     /// Something arrived that is no frame.
-    pub fn defect(&self, defect: Defect) {
+    pub fn defect(&self, defect: &Defect) {
         if let Some(core) = self.0.upgrade() {
             core.report(defect);
         }
     }
 
     /// Nothing will arrive any more.
-    pub fn closed(&self, why: Error) {
+    pub fn closed(&self, why: &Error) {
         if let Some(core) = self.0.upgrade() {
             core.close(why);
         }

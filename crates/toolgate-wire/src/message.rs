@@ -91,7 +91,6 @@ pub(crate) fn write_number(out: &mut BytesMut, mut number: u64) {
     let mut start = digits.len();
     loop {
         start -= 1;
-        #[expect(clippy::cast_possible_truncation, reason = "a remainder of ten fits")]
         let digit = (number % 10) as u8;
         digits[start] = b'0' + digit;
         number /= 10;
@@ -246,7 +245,7 @@ struct Envelope<'a> {
 
 impl Frame {
     /// Reads one frame.
-    pub fn read(bytes: Bytes) -> Result<Self, Defect> {
+    pub fn read(bytes: &Bytes) -> Result<Self, Defect> {
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             return read_batch(bytes);
         }
@@ -254,34 +253,34 @@ impl Frame {
     }
 }
 
-fn read_batch(bytes: Bytes) -> Result<Frame, Defect> {
+fn read_batch(bytes: &Bytes) -> Result<Frame, Defect> {
     let raw = RawJson::from_bytes(bytes.clone())
-        .map_err(|error| Defect::unreadable(DefectKind::NotJson, &error.to_string(), &bytes))?;
+        .map_err(|error| Defect::unreadable(DefectKind::NotJson, &error.to_string(), bytes))?;
     let entries = raw.elements().unwrap_or_default();
     if entries.is_empty() {
-        return Err(Defect::unreadable(DefectKind::NotAMessage, "an empty batch", &bytes));
+        return Err(Defect::unreadable(DefectKind::NotAMessage, "an empty batch", bytes));
     }
     if entries.len() > BATCH_MESSAGES_MAX {
         let detail = format!("a batch of {} messages (limit BATCH_MESSAGES_MAX = {BATCH_MESSAGES_MAX})", entries.len());
         return Err(Defect::new(DefectKind::TooLarge, detail));
     }
-    Ok(Frame::Batch(entries.into_iter().map(|entry| read_message(entry.to_bytes())).collect()))
+    Ok(Frame::Batch(entries.into_iter().map(|entry| read_message(&entry.to_bytes())).collect()))
 }
 
-fn read_message(bytes: Bytes) -> Result<Message, Defect> {
-    let envelope: Envelope<'_> = serde_json::from_slice(&bytes).map_err(|error| {
+fn read_message(bytes: &Bytes) -> Result<Message, Defect> {
+    let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(|error| {
         let kind = if error.is_data() { DefectKind::NotAMessage } else { DefectKind::NotJson };
-        Defect::unreadable(kind, &error.to_string(), &bytes)
+        Defect::unreadable(kind, &error.to_string(), bytes)
     })?;
-    let share = |part: Option<&RawValue>| part.map(|part| RawJson::part_of(&bytes, part));
-    let id = envelope.id.and_then(|id| Id::read(id.get().as_bytes(), || RawJson::part_of(&bytes, id)));
+    let share = |part: Option<&RawValue>| part.map(|part| RawJson::part_of(bytes, part));
+    let id = envelope.id.and_then(|id| Id::read(id.get().as_bytes(), || RawJson::part_of(bytes, id)));
     if let Some(method) = envelope.method {
         let method = Method::Owned(method.into_owned());
         let params = share(envelope.params).filter(|params| !params.is_null());
         return match id {
             Some(id) => Ok(Message::Request(Request { id, method, params })),
             None if envelope.id.is_some() => {
-                Err(Defect::unreadable(DefectKind::NotAMessage, "a request whose id is neither string nor number", &bytes))
+                Err(Defect::unreadable(DefectKind::NotAMessage, "a request whose id is neither string nor number", bytes))
             }
             None => Ok(Message::Notification(Notification { method, params })),
         };
@@ -292,7 +291,7 @@ fn read_message(bytes: Bytes) -> Result<Message, Defect> {
         (Some(error), _) => Err(RpcError::lenient(error)),
         (None, Some(result)) => Ok(result),
         (None, None) if id.is_some() => Err(RpcError::internal("the answer has neither a result nor an error")),
-        (None, None) => return Err(Defect::unreadable(DefectKind::NotAMessage, "no method, result or error", &bytes)),
+        (None, None) => return Err(Defect::unreadable(DefectKind::NotAMessage, "no method, result or error", bytes)),
     };
     Ok(Message::Response(Response { id, outcome }))
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// One line that says how a frame was understood.
 fn understood(text: &str) -> String {
-    match Frame::read(Bytes::copy_from_slice(text.as_bytes())) {
+    match Frame::read(&Bytes::copy_from_slice(text.as_bytes())) {
         Ok(Frame::One(message)) => describe(&message),
         Ok(Frame::Batch(entries)) => {
             let entries: Vec<_> = entries.iter().map(|entry| entry.as_ref().map_or_else(|d| format!("{:?}", d.kind), describe)).collect();
@@ -84,6 +84,6 @@ fn what_is_written_is_one_line_and_reads_back_the_same() {
 #[test]
 fn an_error_passes_through_unchanged() {
     let text = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-5,"message":"m","data":{"k":1.0},"extra":true}}"#;
-    let Ok(Frame::One(message)) = Frame::read(Bytes::from_static(text.as_bytes())) else { panic!("not read") };
+    let Ok(Frame::One(message)) = Frame::read(&Bytes::from_static(text.as_bytes())) else { panic!("not read") };
     assert_eq!(message.to_bytes(), text.as_bytes());
 }

@@ -88,7 +88,7 @@ struct Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.core.close(Error::closed("closed by this side"));
+        self.core.close(&Error::closed("closed by this side"));
     }
 }
 
@@ -149,7 +149,7 @@ impl Peer {
     /// Ends the connection in order: waiting calls fail, what was sent is written, the transport is closed.
     pub async fn close(&self) {
         let core = &self.0.core;
-        core.end(Error::closed("closed by this side")); // First, so that what closing causes is not taken for the reason.
+        core.end(&Error::closed("closed by this side")); // First, so that what closing causes is not taken for the reason.
         if let Some(link) = core.link.get() {
             link.close().await;
         }
@@ -302,15 +302,15 @@ impl Core {
     }
 
     /// Takes one frame from the transport.
-    pub(crate) fn receive(self: &Arc<Self>, bytes: Bytes, about: Option<CallId>) {
+    pub(crate) fn receive(self: &Arc<Self>, bytes: &Bytes, about: Option<CallId>) {
         if let Some(tap) = &self.tap {
-            tap(Direction::Received, &bytes);
+            tap(Direction::Received, bytes);
         }
         match Frame::read(bytes) {
             Ok(frame) => self.take_frame(frame, about),
             Err(mut defect) => {
                 defect.id = defect.id.or_else(|| about.map(Id::number));
-                self.report(defect);
+                self.report(&defect);
             }
         }
     }
@@ -332,7 +332,7 @@ impl Core {
                 for entry in entries {
                     match entry {
                         Ok(message) => self.take(message, about, Some(&reply)),
-                        Err(defect) => self.report(defect),
+                        Err(defect) => self.report(&defect),
                     }
                 }
             }
@@ -354,14 +354,14 @@ impl Core {
         let Some(id) = response.id.as_ref().map_or(about, Id::as_number) else {
             let kind = if response.id.is_some() { DefectKind::UnknownId } else { DefectKind::WithoutId };
             let detail = response.outcome.map_or_else(|error| error.to_string(), |_| format!("{:?}", response.id));
-            self.report(Defect::new(kind, detail));
+            self.report(&Defect::new(kind, detail));
             return;
         };
         let waiting = lock(&self.waiting).remove(&id);
         let Some(waiting) = waiting else {
             let sent = id < self.next_call.load(Ordering::Relaxed);
             let kind = if sent { DefectKind::LateResponse } else { DefectKind::UnknownId };
-            self.report(Defect::new(kind, format!("id {id}")));
+            self.report(&Defect::new(kind, format!("id {id}")));
             return;
         };
         let _caller_is_gone = waiting.answer.send(response.outcome.map_err(Error::Rpc)).is_err();
@@ -400,18 +400,18 @@ impl Core {
     }
 
     /// Counts and reports a message that could not be used, and ends the call it belongs to.
-    pub(crate) fn report(&self, defect: Defect) {
+    pub(crate) fn report(&self, defect: &Defect) {
         *lock(&self.tally).0.entry(defect.kind).or_default() += 1;
         if matches!(defect.kind, DefectKind::NotJson | DefectKind::NotAMessage | DefectKind::TooLarge)
             && let Some(waiting) = defect.id.as_ref().and_then(Id::as_number).and_then(|id| lock(&self.waiting).remove(&id))
         {
             let _caller_is_gone = waiting.answer.send(Err(Error::protocol(format!("unusable answer: {defect}")))).is_err();
         }
-        self.handler.defect(&defect);
+        self.handler.defect(defect);
     }
 
     /// Ends everything and closes the transport in the background.
-    pub(crate) fn close(&self, why: Error) {
+    pub(crate) fn close(&self, why: &Error) {
         if self.end(why)
             && let Some(link) = self.link.get().cloned()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
@@ -421,7 +421,7 @@ impl Core {
     }
 
     /// Ends everything but the transport: waiting calls fail with `why`, running requests are dropped. `false` when that was done before.
-    fn end(&self, why: Error) -> bool {
+    fn end(&self, why: &Error) -> bool {
         if self.closed.set(why.clone()).is_err() {
             return false; // The first reason is the true one.
         }
@@ -431,7 +431,7 @@ impl Core {
         }
         self.running.cancel_all();
         self.closing.notify_waiters();
-        self.handler.closed(&why);
+        self.handler.closed(why);
         true
     }
 

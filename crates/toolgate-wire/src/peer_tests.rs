@@ -117,7 +117,7 @@ fn bench() -> Bench {
 
 impl Bench {
     fn arrives(&self, frame: &str) {
-        self.peer.inbound().frame(Bytes::copy_from_slice(frame.as_bytes()), None);
+        self.peer.inbound().frame(&Bytes::copy_from_slice(frame.as_bytes()), None);
     }
 
     fn heard(&self) -> Vec<String> {
@@ -351,8 +351,8 @@ async fn closing_ends_everything_with_the_first_reason() {
     let closed = bench.peer.clone();
     let closed = tokio::spawn(async move { closed.closed().await });
     settle().await;
-    bench.peer.inbound().closed(Error::closed("the cable was cut"));
-    bench.peer.inbound().closed(Error::closed("a later reason"));
+    bench.peer.inbound().closed(&Error::closed("the cable was cut"));
+    bench.peer.inbound().closed(&Error::closed("a later reason"));
     for answer in join_all(waiting).await {
         assert_eq!(answer.unwrap().unwrap_err().to_string(), "connection closed: the cable was cut");
     }

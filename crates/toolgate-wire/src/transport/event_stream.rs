@@ -79,7 +79,7 @@ impl EventReader {
                     return Some(std::mem::take(&mut self.event));
                 }
             } else {
-                self.take_line(line);
+                self.take_line(&line);
             }
         }
         None
@@ -111,8 +111,8 @@ impl EventReader {
         Some(line)
     }
 
-    fn take_line(&mut self, line: Bytes) {
-        let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
+    fn take_line(&mut self, line: &Bytes) {
+        let colon = memchr::memchr(b':', line).unwrap_or(line.len());
         let name = line.slice(..colon);
         let mut value = line.slice((colon + 1).min(line.len())..);
         if value.first() == Some(&b' ') {

@@ -107,7 +107,7 @@ pub(crate) async fn follow(inbound: &Inbound, mut body: Incoming, calls: &[CallI
         while let Some(event) = events.next_event() {
             resume.note(&event);
             if event.is_message() {
-                inbound.frame(event.data, calls.first().copied());
+                inbound.frame(&event.data, calls.first().copied());
             }
         }
         if !calls.is_empty() && !calls.iter().any(|call| inbound.is_waiting(*call)) {
@@ -138,7 +138,7 @@ pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[
         .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         .collect();
     let body = beginning(response.into_body()).await;
-    let (rpc, answered) = match Frame::read(body.clone()) {
+    let (rpc, answered) = match Frame::read(&body) {
         Ok(Frame::One(Message::Response(response))) => {
             let id = response.id.as_ref().and_then(Id::as_number);
             (response.outcome.err(), id.is_some_and(|id| calls.contains(&id)))

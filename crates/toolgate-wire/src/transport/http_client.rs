@@ -308,7 +308,7 @@ impl HttpWire {
             if body.trim_ascii().is_empty() {
                 return Err(Error::protocol(format!("{} accepted the request (HTTP {status}) without answering it", self.endpoint.url)));
             }
-            self.inbound.frame(body, calls.first().copied());
+            self.inbound.frame(&body, calls.first().copied());
             return self.ensure_answered(calls, "the body holds no answer to the request");
         }
         let mut resume = Resume::default();

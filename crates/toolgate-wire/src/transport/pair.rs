@@ -33,9 +33,9 @@ impl PairEnd {
             let mut receiver = self.receiver;
             let reading = tokio::spawn(async move {
                 while let Some(frame) = receiver.recv().await {
-                    inbound.frame(frame, None);
+                    inbound.frame(&frame, None);
                 }
-                inbound.closed(Error::closed("the other side closed the pair"));
+                inbound.closed(&Error::closed("the other side closed the pair"));
             });
             Arc::new(PairLink { sender: Mutex::new(Some(self.sender)), reading: reading.abort_handle() })
         }

@@ -75,7 +75,7 @@ async fn read(mut body: Incoming, mut events: EventReader, inbound: Inbound) {
     let why = loop {
         while let Some(event) = events.next_event() {
             if event.is_message() {
-                inbound.frame(event.data, None);
+                inbound.frame(&event.data, None);
             }
         }
         let data = match body.frame().await {
@@ -87,7 +87,7 @@ async fn read(mut body: Incoming, mut events: EventReader, inbound: Inbound) {
             break error;
         }
     };
-    inbound.closed(why);
+    inbound.closed(&why);
 }
 
 struct SseLink {

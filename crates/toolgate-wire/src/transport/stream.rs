@@ -26,6 +26,9 @@ const LONG_READ_BYTES: usize = 256 * 1024;
 /// A buffer larger than this is given back to the system once it has been written.
 const KEPT_BUFFER_BYTES: usize = 64 * 1024;
 
+/// What is kept of either end of a line that is too long, to find its id in.
+const KEPT_END_BYTES: usize = 256;
+
 /// Joins a reader and a writer to a peer. For [`Peer::start`](crate::Peer::start).
 pub fn open<R, W>(reader: R, writer: W) -> impl FnOnce(Inbound) -> Arc<dyn Link>
 where
@@ -167,7 +170,7 @@ async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, in
         }
         if let Err(error) = writer.write_all(&batch).await {
             lock(&outbox.state).closed = true;
-            inbound.closed(Error::closed(format!("cannot write: {error}")));
+            inbound.closed(&Error::closed(format!("cannot write: {error}")));
             break;
         }
         batch.clear();
@@ -176,7 +179,7 @@ async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, in
         }
         outbox.room.notify_waiters();
         if let Err(error) = writer.flush().await {
-            inbound.closed(Error::closed(format!("cannot write: {error}")));
+            inbound.closed(&Error::closed(format!("cannot write: {error}")));
             break;
         }
     }
@@ -190,11 +193,11 @@ async fn read_all<R: AsyncRead + Unpin>(mut reader: R, inbound: Inbound, why_end
         match reader.read_buf(lines.room()).await {
             Ok(0) => break,
             Ok(_) => lines.each(|line| match line {
-                Line::Whole(line) => inbound.frame(line, None),
-                Line::TooLong(defect) => inbound.defect(defect),
+                Line::Whole(line) => inbound.frame(&line, None),
+                Line::TooLong(defect) => inbound.defect(&defect),
             }),
             Err(error) => {
-                inbound.closed(Error::closed(format!("cannot read: {error}")));
+                inbound.closed(&Error::closed(format!("cannot read: {error}")));
                 return;
             }
         }
@@ -203,14 +206,15 @@ async fn read_all<R: AsyncRead + Unpin>(mut reader: R, inbound: Inbound, why_end
         }
     }
     if let Some(rest) = lines.rest() {
-        inbound.defect(rest);
+        inbound.defect(&rest);
     }
-    inbound.closed(Error::closed(why_ended.await));
+    inbound.closed(&Error::closed(why_ended.await));
 }
 
 /// Cuts a byte stream into lines.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub struct LineReader {
+    line_bytes_max: usize,
     buffer: BytesMut,
     /// How much of the buffer is known to hold no line end.
     searched: usize,
@@ -229,7 +233,19 @@ pub enum Line {
     TooLong(Defect),
 }
 
+impl Default for LineReader {
+    fn default() -> Self {
+        Self::bounded(LINE_BYTES_MAX)
+    }
+}
+
 impl LineReader {
+    /// A reader with a bound of its own, for tests that reach it with short lines. Below the size of two kept ends it is that size.
+    pub fn bounded(line_bytes_max: usize) -> Self {
+        let line_bytes_max = line_bytes_max.max(KEPT_END_BYTES);
+        Self { line_bytes_max, buffer: BytesMut::new(), searched: 0, skipped: 0, skipped_head: Vec::new() }
+    }
+
     /// Where the next bytes go.
     pub fn room(&mut self) -> &mut BytesMut {
         let wanted = if self.buffer.len() >= READ_BYTES { LONG_READ_BYTES.min(self.buffer.len()) } else { READ_BYTES };
@@ -255,7 +271,7 @@ impl LineReader {
             }
         }
         self.searched = self.buffer.len();
-        if self.skipped + self.buffer.len() > LINE_BYTES_MAX {
+        if self.skipped + self.buffer.len() > self.line_bytes_max {
             self.skip();
         }
     }
@@ -278,9 +294,9 @@ impl LineReader {
     /// Throws away what has been read of a line that is too long, keeping its two ends.
     fn skip(&mut self) {
         if self.skipped == 0 {
-            self.skipped_head = self.buffer[..self.buffer.len().min(256)].to_vec();
+            self.skipped_head = self.buffer[..self.buffer.len().min(KEPT_END_BYTES)].to_vec();
         }
-        let kept = self.buffer.len().min(256);
+        let kept = self.buffer.len().min(KEPT_END_BYTES);
         self.skipped += self.buffer.len() - kept;
         let tail = BytesMut::from(&self.buffer[self.buffer.len() - kept..]);
         self.buffer = tail;
@@ -291,9 +307,9 @@ impl LineReader {
         let bytes = self.skipped + tail.len();
         self.skipped = 0;
         let mut ends = std::mem::take(&mut self.skipped_head);
-        ends.extend_from_slice(&[b' '; 256]); // Keeps the two ends apart.
-        ends.extend_from_slice(&tail[tail.len().saturating_sub(256)..]);
-        let detail = format!("a line of {bytes} bytes (limit LINE_BYTES_MAX = {LINE_BYTES_MAX})");
+        ends.extend_from_slice(&[b' '; KEPT_END_BYTES]); // Keeps the two ends apart.
+        ends.extend_from_slice(&tail[tail.len().saturating_sub(KEPT_END_BYTES)..]);
+        let detail = format!("a line of {bytes} bytes (limit LINE_BYTES_MAX = {})", self.line_bytes_max);
         Defect { id: salvage_id(&ends), ..Defect::new(DefectKind::TooLarge, detail) }
     }
 }

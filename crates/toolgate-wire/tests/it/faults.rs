@@ -1,17 +1,12 @@
 //! The fault matrix over pipes: a process, a pipe in this process, a socket. Every fault ends in success or in an error that says what happened,
 //! in time, and nothing stays behind: no task, no descriptor, no process.
 
-use std::time::Duration;
-
 use serde_json::json;
 use toolgate_testkit::fault::Trigger;
 use toolgate_testkit::{Behaviour, Script, ToolScript, What, When};
 use toolgate_wire::DefectKind;
 
-use crate::support::{Census, Met, Running, Way, expect_gone, journey, pids, raw, within};
-
-/// How long a call may stay unanswered in these tests.
-const CALL_LIMIT: Duration = Duration::from_millis(700);
+use crate::support::{Census, Limits, Met, Running, Way, expect_gone, journey, pids, raw, within};
 
 const START: When = When::Start;
 const PROBE: When = When::Method("server/discover");
@@ -51,8 +46,9 @@ async fn check_at_once(rows: Vec<(String, Way, Script, &[&str])>) {
 
 async fn run(name: &str, way: Way, script: Script, expected: &[&str], and: impl AsyncFnOnce(&Met)) {
     let name = &format!("{name} over {way:?}");
-    let met = within(name, meet(way, script)).await;
-    let said = within(name, journey(&met, CALL_LIMIT)).await;
+    let limits = Limits::expecting(expected);
+    let met = within(name, meet(way, script, &limits)).await;
+    let said = within(name, journey(&met, &limits)).await;
     for part in expected {
         assert!(said.contains(part), "{name}: expected `{part}` in `{said}`");
     }
@@ -66,17 +62,17 @@ async fn run(name: &str, way: Way, script: Script, expected: &[&str], and: impl 
     }
 }
 
-async fn meet(way: Way, script: Script) -> Met {
+async fn meet(way: Way, script: Script, limits: &Limits) -> Met {
     way.meet_with(script, |options| {
-        options.limit = Duration::from_millis(2500);
-        options.probe_patience = Duration::from_millis(300);
+        options.limit = limits.connect;
+        options.probe_patience = limits.probe_patience;
     })
     .await
 }
 
 /// The first child of a runtime leaves descriptors for signals behind, which are no leak.
 async fn warm_up() {
-    let met = meet(Way::Child, legacy()).await;
+    let met = Way::Child.meet(legacy()).await;
     met.client().close().await;
     expect_gone(pids(&met.record)[0]).await;
 }
@@ -202,7 +198,8 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_by_name() {
     for way in [Way::Child, Way::Duplex] {
         let before = Census::take();
         let met = within("a long line", way.meet(legacy().fault(PROBE.before(), long.clone()).fault(CALL.nth(1).before(), long.clone()))).await;
-        assert!(journey(&met, CALL_LIMIT).await.contains("timed out: no answer or progress within 700ms"), "{way:?}");
+        let expected = "call: `tools/call` timed out: no answer or progress within 700ms";
+        assert_eq!(journey(&met, &Limits::expecting(&[expected])).await, expected, "{way:?}");
         let heard = met.side.wait_until("both defects", |heard| heard.defects.len() == 2).await;
         for defect in heard.defects {
             let text = defect.to_string();
@@ -271,8 +268,8 @@ async fn a_frame_cut_at_every_byte() {
     for cut in 0..answer.len() * 2 {
         let paused = modern().fault(CALL.after_bytes(cut), What::Pause { ms: 1 });
         check(&format!("the rest after byte {cut} comes later"), Way::Duplex, paused, OK).await;
-        let met = meet(Way::Duplex, modern().fault(CALL.after_bytes(cut), What::Close)).await;
-        let said = within("a cut frame", journey(&met, CALL_LIMIT)).await;
+        let met = Way::Duplex.meet(modern().fault(CALL.after_bytes(cut), What::Close)).await;
+        let said = within("a cut frame", journey(&met, &Limits::expecting(&[]))).await;
         match said.as_str() {
             "ok hi" => lengths.push(cut),
             _ => {

@@ -1,17 +1,13 @@
 //! The fault matrix over HTTP: statuses, bodies and connections that go wrong at each phase, on streamable HTTP of both eras and on HTTP+SSE.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 use toolgate_testkit::fault::{BodyOddity, EventOddity, Trigger};
 use toolgate_testkit::{Behaviour, HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
 use toolgate_wire::{ConnectOptions, Endpoint, Notification};
 
-use crate::support::{Census, Met, Side, Way, endpoint, http, journey, raw, within};
-
-/// How long a call may stay unanswered in these tests.
-const CALL_LIMIT: Duration = Duration::from_millis(700);
+use crate::support::{Census, Limits, Met, Side, Way, endpoint, http, journey, raw, within};
 
 const PROBE: When = When::Method("server/discover");
 const HANDSHAKE: When = When::Method("initialize");
@@ -30,10 +26,14 @@ fn modern() -> Script {
 }
 
 async fn meet(way: Way, script: Script) -> Met {
+    meet_within(way, script, &Limits::expecting(&[])).await
+}
+
+async fn meet_within(way: Way, script: Script, limits: &Limits) -> Met {
     let side = Arc::new(Side::default());
     let mut options = ConnectOptions::new(side.clone());
-    options.limit = Duration::from_millis(2500);
-    options.probe_patience = Duration::from_millis(300);
+    options.limit = limits.connect;
+    options.probe_patience = limits.probe_patience;
     let place = |server: &ScriptedHttp| match way {
         Way::Sse => Endpoint::Url(endpoint(&server.sse_url())),
         _ => Endpoint::Url(endpoint(&server.url())),
@@ -45,8 +45,9 @@ async fn meet(way: Way, script: Script) -> Met {
 
 async fn run(name: &str, way: Way, script: Script, expected: &[&str]) {
     let name = &format!("{name} over {way:?}");
-    let met = within(name, meet(way, script)).await;
-    let said = within(name, journey(&met, CALL_LIMIT)).await;
+    let limits = Limits::expecting(expected);
+    let met = within(name, meet_within(way, script, &limits)).await;
+    let said = within(name, journey(&met, &limits)).await;
     for part in expected {
         assert!(said.contains(part), "{name}: expected `{part}` in `{said}`");
     }
@@ -283,7 +284,7 @@ async fn bodies_that_are_too_large_are_refused_by_name() {
     // A failure is quoted, not swallowed whole.
     let failure = HttpAnswer::status(500).body("x".repeat(20 << 20));
     let met = meet(Way::HttpJson, modern().fault(CALL, What::HttpStatus(failure))).await;
-    let said = within("a large failure", journey(&met, CALL_LIMIT)).await;
+    let said = within("a large failure", journey(&met, &Limits::expecting(&[]))).await;
     assert!(said.contains("HTTP 500 Internal Server Error: xxx") && said.len() < 400, "{} characters", said.len());
     for way in [Way::HttpJson, Way::HttpEvents] {
         let met = meet(way, modern().tool(ToolScript::new("big", Behaviour::Big { bytes: 3 << 20 }))).await;

@@ -14,6 +14,7 @@ mod sessions;
 mod views;
 
 mod findings;
+mod rmcp_findings;
 
 mod faults;
 mod faults_http;

@@ -12,12 +12,12 @@ use toolgate_testkit::{Event, Script, ToolScript, What, When, in_process};
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::{ConnectOptions, DefectKind, Endpoint, Era, connect};
 
-use crate::support::{Met, Side, Way, log_folder, raw, within};
+use crate::support::{Met, PATIENCE, Side, Way, log_folder, raw, within};
 
 const PROBE: When = When::Method("server/discover");
 const HANDSHAKE: When = When::Method("initialize");
 
-/// Shorter than the default, so that a silent server does not cost two seconds of each test.
+/// Shorter than the default, for servers that are known to stay silent longer.
 const PROBE_PATIENCE: Duration = Duration::from_millis(300);
 
 fn server(versions: &[&str]) -> Script {
@@ -66,7 +66,7 @@ const BOTH_TRIED: Expected = Expected {
 };
 
 async fn check(name: &str, script: Script, expected: &Expected) {
-    check_with(name, script, expected, |options| options.probe_patience = PROBE_PATIENCE).await;
+    check_with(name, script, expected, |_| ()).await;
 }
 
 /// Connects to a process, compares what happened, and calls a tool to see that the connection is sound.
@@ -127,7 +127,7 @@ async fn a_server_that_does_not_survive_the_probe_is_started_anew() {
     let rows = [
         ("it exits", legacy().fault(PROBE, What::Exit(1)), RESPAWNED),
         ("it exits before it reads the probe to its end", legacy().fault(When::UnknownMethod, What::Exit(0)), RESPAWNED),
-        ("it closes its stdout", legacy().fault(PROBE, What::Close), BOTH_TRIED),
+        ("it closes its stdout", legacy().fault(PROBE, What::Close), RESPAWNED),
         ("it exits in the middle of its answer", legacy().fault(PROBE.after_bytes(9), What::Exit(1)), RESPAWNED),
         ("it reads on and says nothing any more", legacy().fault(PROBE, What::Stall), BOTH_TRIED),
         ("it neither reads nor writes any more", legacy().fault(PROBE, What::Freeze), RESPAWNED),
@@ -159,21 +159,21 @@ async fn check_slow(name: &str, script: Script, era: Era) {
 
 #[tokio::test]
 async fn a_probe_answered_late_is_ignored_and_waited_for_only_where_it_is_needed() {
-    let late = |script: Script| script.fault(PROBE, What::LateResponse { ms: 1000 });
-    let rows = [("legacy", late(legacy()), Era::Legacy), ("both eras", late(both()), Era::Legacy), ("modern", late(modern()), Era::Modern)];
-    for way in [Way::Child, Way::HttpEvents, Way::HttpJson] {
-        for (name, script, era) in rows.clone() {
-            let name = format!("{name} over {way:?}");
-            let met = within(&name, way.meet_with(script, |options| options.probe_patience = PROBE_PATIENCE)).await;
-            assert_eq!(met.connected.as_ref().map(|client| client.era()).map_err(ToString::to_string), Ok(era), "{name}");
+    let late = |script: Script| script.fault(PROBE, What::LateResponse { ms: 3000 });
+    let scripts = [("legacy", late(legacy()), Era::Legacy), ("both eras", late(both()), Era::Legacy), ("modern", late(modern()), Era::Modern)];
+    let rows = [Way::Child, Way::HttpEvents, Way::HttpJson].into_iter().flat_map(|way| scripts.clone().map(|row| (way, row)));
+    let rows = rows.map(|(way, (name, script, era))| async move {
+        let name = format!("{name} over {way:?}");
+        let met = within(&name, way.meet_with(script, |options| options.probe_patience = PROBE_PATIENCE)).await;
+        assert_eq!(met.connected.as_ref().map(|client| client.era()).map_err(ToString::to_string), Ok(era), "{name}");
+        call_echo(&name, &met).await;
+        if way == Way::Child && era == Era::Legacy {
+            met.side.wait_until(&name, |heard| heard.defects.len() == 1).await;
+            assert_eq!(met.client().peer().tally().of(DefectKind::LateResponse), 1, "{name}");
             call_echo(&name, &met).await;
-            if way == Way::Child && era == Era::Legacy {
-                met.side.wait_until(&name, |heard| heard.defects.len() == 1).await;
-                assert_eq!(met.client().peer().tally().of(DefectKind::LateResponse), 1, "{name}");
-                call_echo(&name, &met).await;
-            }
         }
-    }
+    });
+    futures_util::future::join_all(rows).await;
 }
 
 #[tokio::test]
@@ -232,7 +232,8 @@ async fn refusals_say_what_the_server_did() {
         ),
     ];
     for (name, script, expected) in rows {
-        let met = within(name, Way::Child.meet_with(script, |options| options.limit = limit)).await;
+        let is_slow = expected[0].contains("did not answer");
+        let met = within(name, Way::Child.meet_with(script, |options| options.limit = if is_slow { limit } else { PATIENCE })).await;
         let refusal = met.refusal();
         for part in expected {
             assert!(refusal.contains(part), "{name}: {refusal}");

@@ -12,6 +12,7 @@ use tokio::net::UnixListener;
 use tokio::sync::Notify;
 use toolgate_testkit::in_process::{self, ServerTask};
 use toolgate_testkit::{Event, Record, Script, ScriptedHttp, scripted_server_path};
+use toolgate_wire::limits::PROBE_PATIENCE_MS;
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::transport::http_pool::HttpPool;
@@ -296,17 +297,41 @@ pub(crate) async fn expect_gone(pid: u32) {
     within(&format!("process {pid} to end"), gone).await;
 }
 
-/// How far a client came with a server: `ok`, or the step that failed and why.
-pub(crate) async fn journey(met: &Met, limit: Duration) -> String {
+/// How long things may take in a row of a fault matrix: short where it is expected that time runs out, generous everywhere else, so that a
+/// loaded machine does not change what comes of a row.
+pub(crate) struct Limits {
+    pub(crate) connect: Duration,
+    pub(crate) probe_patience: Duration,
+    list: Duration,
+    call: Duration,
+}
+
+impl Limits {
+    pub(crate) fn expecting(expected: &[&str]) -> Self {
+        let says = |text: &str| expected.iter().any(|part| part.contains(text));
+        let timed_out = says("timed out");
+        let short = |is_short: bool| if is_short { Duration::from_millis(700) } else { PATIENCE };
+        let unanswered = says("did not answer the handshake");
+        Self {
+            connect: if unanswered { Duration::from_millis(2500) } else { PATIENCE },
+            probe_patience: Duration::from_millis(if unanswered { 300 } else { PROBE_PATIENCE_MS }),
+            list: short(timed_out && says("list:")),
+            call: short(timed_out && says("call:")),
+        }
+    }
+}
+
+/// How far a client came with a server: `ok` and what it said, or the step that failed and why.
+pub(crate) async fn journey(met: &Met, limits: &Limits) -> String {
     let client = match &met.connected {
         Ok(client) => client,
         Err(error) => return format!("connect: {error}"),
     };
-    let list = client.request(Call::new("tools/list", None).idle_limit(limit)).await;
+    let list = client.request(Call::new("tools/list", None).idle_limit(limits.list)).await;
     if let Err(error) = list {
         return format!("list: {error}");
     }
-    let call = Call::tool("echo", &raw(json!({"message": "hi"}))).idle_limit(limit);
+    let call = Call::tool("echo", &raw(json!({"message": "hi"}))).idle_limit(limits.call);
     match client.finish_tool_call(call).await {
         Ok(result) => format!("ok {}", result.text()),
         Err(error) => format!("call: {error}"),

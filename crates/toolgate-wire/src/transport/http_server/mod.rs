@@ -181,7 +181,7 @@ impl Inside {
 
     async fn post(&self, parts: Parts, bytes: Bytes) -> Response<ResponseBody> {
         let speaks_modern = self.core.service.about().speaks_modern();
-        let frame = match Frame::read(bytes.clone()) {
+        let frame = match Frame::read(&bytes) {
             Ok(frame) => frame,
             Err(defect) => return unreadable(&defect),
         };

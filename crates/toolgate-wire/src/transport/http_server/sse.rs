@@ -125,7 +125,7 @@ impl Inside {
             return Ok(refused(StatusCode::NOT_FOUND, "there is no such session; GET the stream first"));
         };
         let bytes = checks::read_body(&parts.headers, body).await?;
-        Ok(match Frame::read(bytes.clone()) {
+        Ok(match Frame::read(&bytes) {
             Ok(frame) => {
                 inbound.read_frame(frame, &bytes);
                 text(StatusCode::ACCEPTED, "Accepted")
