@@ -29,13 +29,69 @@ const SMALL: &str = r#"{"message":"hello"}"#;
 const LARGE: &str = r#"{"message":"","size":1000000}"#;
 
 const CASES: &[Case] = &[
-    Case { name: "stdio-sequential", calls: 5_000, callers: 1, arguments: SMALL, figure: Figure::P50, contestants: &["floor-stdio", "ours-stdio"], goal: "p50 <= 1.5x" },
-    Case { name: "stdio-64", calls: 200_000, callers: 64, arguments: SMALL, figure: Figure::PerSecond, contestants: &["floor-stdio", "ours-stdio", "floor-pipelined"], goal: ">= 0.5x" },
-    Case { name: "stdio-1mb", calls: 200, callers: 1, arguments: LARGE, figure: Figure::P50, contestants: &["floor-stdio", "ours-stdio"], goal: "p50 <= 1.3x" },
-    Case { name: "http-sequential", calls: 5_000, callers: 1, arguments: SMALL, figure: Figure::P50, contestants: &["floor-http", "ours-http", "ours-http-sse", "rmcp-http"], goal: "no stall" },
-    Case { name: "http-64", calls: 64_000, callers: 64, arguments: SMALL, figure: Figure::PerSecond, contestants: &["floor-http", "ours-http", "rmcp-http"], goal: ">= 0.5x floor, >= 4x rmcp" },
-    Case { name: "http-1mb", calls: 200, callers: 1, arguments: LARGE, figure: Figure::P50, contestants: &["floor-http", "ours-http", "rmcp-http"], goal: "p50 <= 1.3x" },
-    Case { name: "idle-memory", calls: 100, callers: 1, arguments: SMALL, figure: Figure::KbEach, contestants: &["ours-stdio"], goal: "<= 64 KB" },
+    Case {
+        name: "stdio-sequential",
+        calls: 5_000,
+        callers: 1,
+        arguments: SMALL,
+        figure: Figure::P50,
+        contestants: &["floor-stdio", "ours-stdio"],
+        goal: "p50 <= 1.5x",
+    },
+    Case {
+        name: "stdio-64",
+        calls: 200_000,
+        callers: 64,
+        arguments: SMALL,
+        figure: Figure::PerSecond,
+        contestants: &["floor-stdio", "ours-stdio", "floor-pipelined"],
+        goal: ">= 0.5x",
+    },
+    Case {
+        name: "stdio-1mb",
+        calls: 200,
+        callers: 1,
+        arguments: LARGE,
+        figure: Figure::P50,
+        contestants: &["floor-stdio", "ours-stdio"],
+        goal: "p50 <= 1.3x",
+    },
+    Case {
+        name: "http-sequential",
+        calls: 5_000,
+        callers: 1,
+        arguments: SMALL,
+        figure: Figure::P50,
+        contestants: &["floor-http", "ours-http", "ours-http-sse", "rmcp-http"],
+        goal: "no stall",
+    },
+    Case {
+        name: "http-64",
+        calls: 64_000,
+        callers: 64,
+        arguments: SMALL,
+        figure: Figure::PerSecond,
+        contestants: &["floor-http", "ours-http", "rmcp-http"],
+        goal: ">= 0.5x floor, >= 4x rmcp",
+    },
+    Case {
+        name: "http-1mb",
+        calls: 200,
+        callers: 1,
+        arguments: LARGE,
+        figure: Figure::P50,
+        contestants: &["floor-http", "ours-http", "rmcp-http"],
+        goal: "p50 <= 1.3x",
+    },
+    Case {
+        name: "idle-memory",
+        calls: 100,
+        callers: 1,
+        arguments: SMALL,
+        figure: Figure::KbEach,
+        contestants: &["ours-stdio"],
+        goal: "<= 64 KB",
+    },
 ];
 
 fn find(name: &str) -> Outcome<&'static Case> {
@@ -47,8 +103,17 @@ fn find(name: &str) -> Outcome<&'static Case> {
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let runs_at = words.iter().position(|word| *word == "--runs");
     let runs: usize = runs_at.and_then(|at| words.get(at + 1)).map_or(Ok(7), |runs| runs.parse())?;
-    let named: Vec<&str> = words.iter().enumerate().filter(|(at, _)| runs_at.is_none_or(|runs| *at < runs)).map(|(_, word)| *word).collect();
-    let chosen: Vec<&Case> = if named.is_empty() { CASES.iter().collect() } else { named.iter().map(|name| find(name)).collect::<Outcome<_>>()? };
+    let named: Vec<&str> = words
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| runs_at.is_none_or(|runs| *at < runs))
+        .map(|(_, word)| *word)
+        .collect();
+    let chosen: Vec<&Case> = if named.is_empty() {
+        CASES.iter().collect()
+    } else {
+        named.iter().map(|name| find(name)).collect::<Outcome<_>>()?
+    };
     say("| case | contestant | p50 µs | p99 µs | calls/s | ratio to floor | goal |");
     say("| --- | --- | --- | --- | --- | --- | --- |");
     for case in chosen {
@@ -87,7 +152,8 @@ fn report(case: &Case, figures: &[Vec<Figures>]) {
 
 /// One measurement, in a process of its own.
 fn measure(contestant: &str, case: &str) -> Outcome<Figures> {
-    let output = Command::new(std::env::current_exe()?).args(["load", contestant, case]).stderr(Stdio::inherit()).output()?;
+    let output =
+        Command::new(std::env::current_exe()?).args(["load", contestant, case]).stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     serde_json::from_str(&text).map_err(|error| format!("{contestant} in {case}: {error}: {text}").into())
 }

@@ -28,7 +28,13 @@ async fn connection(socket: TcpStream) -> std::io::Result<()> {
         answered.clear();
         out.clear();
         if answer(&body, &mut answered) {
-            out.extend_from_slice(format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answered.len()).as_bytes());
+            out.extend_from_slice(
+                format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                    answered.len()
+                )
+                .as_bytes(),
+            );
             out.extend_from_slice(&answered);
         } else {
             out.extend_from_slice(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n");
@@ -72,11 +78,18 @@ impl Connection {
         let socket = TcpStream::connect(address).await?;
         socket.set_nodelay(true)?;
         let (reader, writer) = socket.into_split();
-        Ok(Self { reader: BufReader::with_capacity(64 * 1024, reader), writer, address: address.to_owned(), body: Vec::new() })
+        Ok(Self {
+            reader: BufReader::with_capacity(64 * 1024, reader),
+            writer,
+            address: address.to_owned(),
+            body: Vec::new(),
+        })
     }
 
     async fn call(&mut self, id: usize, arguments: &str) -> std::io::Result<()> {
-        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{arguments}}}}}");
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{arguments}}}}}"
+        );
         let request = format!(
             "POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n{body}",
             self.address,

@@ -111,10 +111,12 @@ struct Answered {
 
 impl FloorClient {
     pub(crate) async fn start(command: &[String]) -> std::io::Result<Self> {
-        let mut child = Command::new(&command[0]).args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child =
+            Command::new(&command[0]).args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else { return Err(std::io::Error::other("no pipes")) };
-        let mut client = Self { _child: child, stdin, stdout: BufReader::with_capacity(256 * 1024, stdout), line: Vec::new() };
+        let mut client =
+            Self { _child: child, stdin, stdout: BufReader::with_capacity(256 * 1024, stdout), line: Vec::new() };
         client.exchange(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{}}\n").await?;
         Ok(client)
     }
@@ -242,5 +244,7 @@ impl Table {
 }
 
 fn request(id: impl Display, arguments: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{arguments}}}}}\n")
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{arguments}}}}}\n"
+    )
 }

@@ -8,7 +8,9 @@ use serde_json::json;
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::transport::http_pool::HttpPool;
-use toolgate_wire::{Call, Client, ClientSide, ConnectOptions, Endpoint, Error, Question, RawJson, Result, RpcError, Version, connect};
+use toolgate_wire::{
+    Call, Client, ClientSide, ConnectOptions, Endpoint, Error, Question, RawJson, Result, RpcError, Version, connect,
+};
 
 use crate::measure::{Load, Sample};
 

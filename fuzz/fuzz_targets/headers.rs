@@ -22,7 +22,8 @@ fuzz_target!(|input: &[u8]| {
     any_header_decodes_or_not(&value);
     let Ok(arguments) = RawJson::from_bytes(arguments) else { return };
     name_passes_its_check(&arguments);
-    let fitting = ParamHeaders::of(&schema_for(&arguments)).unwrap_or_else(|problem| panic!("a sound schema is refused: {problem}"));
+    let fitting = ParamHeaders::of(&schema_for(&arguments))
+        .unwrap_or_else(|problem| panic!("a sound schema is refused: {problem}"));
     sent_headers_pass_their_check(&fitting, &arguments);
     let Ok(schema) = RawJson::from_bytes(schema) else { return };
     if let Ok(params) = ParamHeaders::of(&schema) {
@@ -91,7 +92,8 @@ fn properties(arguments: &RawJson, count: &mut usize, levels_below: usize) -> Va
         if *count == PARAM_HEADERS_MAX || properties.contains_key(&key) {
             continue;
         }
-        let kind = if key.len() % 4 == 3 { ["string", "integer", "boolean"][value.as_bytes().len() % 3] } else { own_type };
+        let kind =
+            if key.len() % 4 == 3 { ["string", "integer", "boolean"][value.as_bytes().len() % 3] } else { own_type };
         properties.insert(key, json!({ "type": kind, "x-mcp-header": format!("H{count}") }));
         *count += 1;
     }
@@ -103,7 +105,10 @@ fn sent_headers_pass_their_check(params: &ParamHeaders, arguments: &RawJson) {
         Ok(sent) => sent,
         Err(Error::Limit(_)) => return,
         Err(error) => {
-            assert!(params.check(&HeaderMap::new(), arguments).is_err(), "the server takes {arguments}, the client does not: {error}");
+            assert!(
+                params.check(&HeaderMap::new(), arguments).is_err(),
+                "the server takes {arguments}, the client does not: {error}"
+            );
             return;
         }
     };
@@ -128,7 +133,8 @@ fn sent_headers_pass_their_check(params: &ParamHeaders, arguments: &RawJson) {
 /// A schema asks for the same, whatever escapes its keys are spelled with.
 fn spelling_does_not_matter(params: &ParamHeaders, schema: &RawJson, arguments: &RawJson) {
     let Ok(plain) = schema.read::<Value>() else { return };
-    let plain = ParamHeaders::of(&RawJson::from(plain)).unwrap_or_else(|problem| panic!("{schema} was read, now: {problem}"));
+    let plain =
+        ParamHeaders::of(&RawJson::from(plain)).unwrap_or_else(|problem| panic!("{schema} was read, now: {problem}"));
     let sent = |params: &ParamHeaders| params.for_arguments(arguments).map_err(|error| error.to_string());
     assert_eq!(sent(params), sent(&plain), "{schema}");
 }

@@ -147,6 +147,7 @@ impl MockServer {
 #[must_use]
 pub fn calls_of(record: &Record, tool: &str) -> Vec<Value> {
     let received = record.received();
-    let calls = received.iter().filter(|message| message["method"] == "tools/call" && message["params"]["name"] == tool);
+    let calls =
+        received.iter().filter(|message| message["method"] == "tools/call" && message["params"]["name"] == tool);
     calls.map(|message| message["params"]["arguments"].clone()).collect()
 }

@@ -217,7 +217,11 @@ impl<W: AsyncWrite + Unpin> PipeWriter<W> {
 }
 
 /// Writes bytes, in pieces with pauses where that is asked for.
-async fn write_slowly<W: AsyncWrite + Unpin>(write: &mut W, bytes: &[u8], drip: Option<(usize, Duration)>) -> io::Result<()> {
+async fn write_slowly<W: AsyncWrite + Unpin>(
+    write: &mut W,
+    bytes: &[u8],
+    drip: Option<(usize, Duration)>,
+) -> io::Result<()> {
     let Some((piece, pause)) = drip else {
         write.write_all(bytes).await?;
         return write.flush().await;

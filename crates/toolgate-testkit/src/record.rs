@@ -204,7 +204,8 @@ impl Record {
     #[must_use]
     pub fn methods(&self) -> Vec<String> {
         let received = self.received();
-        let names = received.iter().map(|message| message.get("method").and_then(Value::as_str).unwrap_or("answer").to_owned());
+        let names =
+            received.iter().map(|message| message.get("method").and_then(Value::as_str).unwrap_or("answer").to_owned());
         names.collect()
     }
 
@@ -244,7 +245,11 @@ impl Record {
     ///
     /// # Errors
     /// When none came in time.
-    pub async fn wait_for_request(&self, is_it: impl Fn(&HttpSeen) -> bool, at_most: Duration) -> Result<HttpSeen, NotSeen> {
+    pub async fn wait_for_request(
+        &self,
+        is_it: impl Fn(&HttpSeen) -> bool,
+        at_most: Duration,
+    ) -> Result<HttpSeen, NotSeen> {
         self.wait(at_most, |entry| match entry {
             Entry::Http(seen) if is_it(seen) => Some(seen.clone()),
             _ => None,

@@ -17,7 +17,9 @@ use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::transport::http_pool::HttpPool;
 use toolgate_wire::transport::pair::pair;
-use toolgate_wire::{Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect};
+use toolgate_wire::{
+    Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect,
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -100,7 +100,9 @@ impl Service for Partner {
                     Ok(json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}).into())
                 }
                 ("prompts/get", _) => Err(RpcError::invalid_params("there is no such prompt").into()),
-                ("resources/list", _) => Ok(json!({"resources": [{"uri": NOTE_URI, "name": "one", "mimeType": "text/plain"}]}).into()),
+                ("resources/list", _) => {
+                    Ok(json!({"resources": [{"uri": NOTE_URI, "name": "one", "mimeType": "text/plain"}]}).into())
+                }
                 ("resources/templates/list", _) => Ok(json!({"resourceTemplates": []}).into()),
                 ("resources/read", _) => read(&cx),
                 (method, _) => Err(RpcError::method_not_found(method).into()),

@@ -232,8 +232,10 @@ impl Core {
             let (sent, answers) = futures_util::future::join(self.send(Outgoing::batch(messages)), answers).await;
             sent.map(|()| answers)
         };
-        tokio::time::timeout(limit, all)
-            .await
-            .unwrap_or(Err(Error::TimedOut { method: first_method, after: limit, idle: false }))
+        tokio::time::timeout(limit, all).await.unwrap_or(Err(Error::TimedOut {
+            method: first_method,
+            after: limit,
+            idle: false,
+        }))
     }
 }

@@ -305,7 +305,9 @@ impl Client {
         for call in subscriptions.into_iter().map(subscribe).chain(log_level.map(set_level)) {
             match self.send(call).await {
                 // A server that came back may lack what it had; the call that is waiting can still succeed.
-                Err(Error::Rpc(error)) => tracing::debug!(%error, "the new session does not take what the old one knew"),
+                Err(Error::Rpc(error)) => {
+                    tracing::debug!(%error, "the new session does not take what the old one knew")
+                }
                 other => drop(other?),
             }
         }
@@ -326,7 +328,12 @@ pub(crate) struct ClientHandler {
 
 impl ClientHandler {
     pub(crate) fn new(side: Arc<dyn ClientSide>) -> Arc<Self> {
-        Arc::new(Self { side, version: OnceLock::new(), early_handshake: Mutex::default(), acknowledged: Mutex::default() })
+        Arc::new(Self {
+            side,
+            version: OnceLock::new(),
+            early_handshake: Mutex::default(),
+            acknowledged: Mutex::default(),
+        })
     }
 
     /// Waits for the acknowledgement of a listen request.

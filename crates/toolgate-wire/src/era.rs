@@ -75,7 +75,8 @@ impl Version {
     /// Whether `sender` may send `method`. What no version knows is an extension and may always be sent.
     pub fn allows(self, sender: Role, method: &str) -> bool {
         let mut rules = RULES.iter().filter(|rule| rule.method == method).peekable();
-        rules.peek().is_none() || rules.any(|rule| rule.senders.includes(sender) && (rule.from..=rule.until).contains(&self))
+        rules.peek().is_none()
+            || rules.any(|rule| rule.senders.includes(sender) && (rule.from..=rule.until).contains(&self))
     }
 }
 

@@ -237,7 +237,8 @@ impl RpcError {
             #[serde(borrow, default, deserialize_with = "present")]
             data: Option<&'a RawValue>,
         }
-        let Ok(shape) = raw.read::<Shape<'_>>() else {
+        // To serde, an array with the values of the fields is as good as an object.
+        let Some(shape) = raw.read::<Shape<'_>>().ok().filter(|_| raw.is_object()) else {
             let message = raw.read::<String>().unwrap_or_else(|_| raw.to_string());
             return Self { code: Self::INTERNAL_ERROR, message, data: None, received: Some(raw) };
         };

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result, RpcError};
 use crate::limits::{HEADER_VALUE_BYTES_MAX, LimitBreach, PARAM_HEADERS_MAX};
-use crate::raw::RawJson;
+use crate::raw::{RawJson, mentions};
 
 /// Repeats the method of the body.
 pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -155,7 +155,7 @@ enum Kind {
 impl ParamHeaders {
     /// Reads the annotations of a schema. The error says why the tool must not be used over HTTP.
     pub fn of(input_schema: &RawJson) -> Result<Self, String> {
-        if memchr::memmem::find(input_schema.as_bytes(), ANNOTATION.as_bytes()).is_none() {
+        if !mentions(input_schema.as_bytes(), ANNOTATION.as_bytes()) {
             return Ok(Self::default()); // The usual case, without parsing.
         }
         let schema: Value = input_schema.read().map_err(|error| format!("the input schema cannot be read: {error}"))?;
@@ -201,13 +201,15 @@ impl Param {
 
     /// The value as the header spells it before encoding.
     fn text(&self, value: &RawJson) -> Result<String, String> {
-        let wrong = |what| format!("argument `{}` is {what}, so it cannot travel as header {}", self.path.join("."), self.header);
+        let wrong = |what| {
+            format!("argument `{}` is {what}, so it cannot travel as header {}", self.path.join("."), self.header)
+        };
         match value.read::<Value>() {
             Ok(Value::String(text)) => Ok(text),
             Ok(Value::Bool(value)) => Ok(value.to_string()),
-            Ok(Value::Number(number)) => {
-                integer(&number.to_string()).map(|number| number.to_string()).ok_or_else(|| wrong("no integer within ±(2^53-1)"))
-            }
+            Ok(Value::Number(number)) => integer(&number.to_string())
+                .map(|number| number.to_string())
+                .ok_or_else(|| wrong("no integer within ±(2^53-1)")),
             _ => Err(wrong("neither text, integer nor boolean")),
         }
     }
@@ -216,13 +218,16 @@ impl Param {
         let path = self.path.join(".");
         let expected = self.value_in(arguments)?.map(|value| self.text(&value)).transpose()?;
         let Some(sent) = only(headers, &self.header)? else {
-            return expected.map_or(Ok(()), |_| Err(format!("header {} is missing for argument `{path}`", self.header)));
+            return expected
+                .map_or(Ok(()), |_| Err(format!("header {} is missing for argument `{path}`", self.header)));
         };
         let sent = decode(sent).ok_or_else(|| format!("header {} cannot be decoded: {sent:?}", self.header))?;
         let same = match &expected {
             None => return Err(format!("header {} was sent, but argument `{path}` was not", self.header)),
-            Some(expected) if self.kind == Kind::Integer => integer(&sent).is_some() && integer(&sent) == integer(expected),
-            Some(expected) => sent == *expected,
+            Some(expected) if sent == *expected => true,
+            Some(expected) => {
+                self.kind == Kind::Integer && integer(&sent).is_some() && integer(&sent) == integer(expected)
+            }
         };
         if same { Ok(()) } else { Err(format!("header {} is `{sent}`, but argument `{path}` differs", self.header)) }
     }
@@ -294,7 +299,9 @@ impl Found {
             return Err(format!("`{ANNOTATION}` `{name}` stands twice in one schema"));
         }
         if self.params.len() >= PARAM_HEADERS_MAX {
-            return Err(format!("more than {PARAM_HEADERS_MAX} arguments with `{ANNOTATION}` (limit PARAM_HEADERS_MAX)"));
+            return Err(format!(
+                "more than {PARAM_HEADERS_MAX} arguments with `{ANNOTATION}` (limit PARAM_HEADERS_MAX)"
+            ));
         }
         self.params.push(Param { header, path: path.to_vec(), kind });
         Ok(())

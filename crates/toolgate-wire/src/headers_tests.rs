@@ -132,16 +132,27 @@ fn annotated_arguments_become_headers() {
         (r#"{"count":-42.0}"#, "mcp-param-count: -42"),
         (r#"{"deep":{"flag":false}}"#, "mcp-param-method: false"),
         (r#"{"deep":{},"region":"世"}"#, "mcp-param-region: =?base64?5LiW?="),
-        (r#"{"count":9007199254740993}"#, "argument `count` is no integer within ±(2^53-1), so it cannot travel as header mcp-param-count"),
-        (r#"{"count":1.5}"#, "argument `count` is no integer within ±(2^53-1), so it cannot travel as header mcp-param-count"),
-        (r#"{"region":[1]}"#, "argument `region` is neither text, integer nor boolean, so it cannot travel as header mcp-param-region"),
+        (
+            r#"{"count":9007199254740993}"#,
+            "argument `count` is no integer within ±(2^53-1), so it cannot travel as header mcp-param-count",
+        ),
+        (
+            r#"{"count":1.5}"#,
+            "argument `count` is no integer within ±(2^53-1), so it cannot travel as header mcp-param-count",
+        ),
+        (
+            r#"{"region":[1]}"#,
+            "argument `region` is neither text, integer nor boolean, so it cannot travel as header mcp-param-region",
+        ),
     ];
     let params = ParamHeaders::of(&raw(SCHEMA)).unwrap();
     for (arguments, expected) in cases {
         let found = match params.for_arguments(&raw(arguments)) {
-            Ok(headers) => {
-                headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect::<Vec<_>>().join("; ")
-            }
+            Ok(headers) => headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+                .collect::<Vec<_>>()
+                .join("; "),
             Err(error) => error.to_string(),
         };
         assert_eq!(found, expected, "for {arguments}");
@@ -149,8 +160,14 @@ fn annotated_arguments_become_headers() {
 }
 
 #[test]
+fn an_annotation_counts_however_it_is_spelled() {
+    let params = ParamHeaders::of(&raw(r#"{"properties":{"a":{"type":"string","x-mcp-\u0068eader":"A"}}}"#)).unwrap();
+    assert!(!params.is_empty());
+}
+
+#[test]
 fn a_server_compares_them_with_the_arguments() {
-    let cases: [(Headers<'_>, &str, Option<&str>); 13] = [
+    let cases: [(Headers<'_>, &str, Option<&str>); 15] = [
         (&[], "{}", None),
         (&[("Mcp-Param-Region", "Hello")], r#"{"region":"Hello"}"#, None),
         (&[("Mcp-Param-Region", "=?base64?SGVsbG8=?=")], r#"{"region":"Hello"}"#, None),
@@ -162,6 +179,8 @@ fn a_server_compares_them_with_the_arguments() {
         (&[("Mcp-Param-Region", "Hello")], r#"{"region":null}"#, Some("was not")),
         (&[("Mcp-Param-Count", "42.0")], r#"{"count":42}"#, None),
         (&[("Mcp-Param-Count", "43")], r#"{"count":42}"#, Some("differs")),
+        (&[("Mcp-Param-Count", "many")], r#"{"count":"many"}"#, None),
+        (&[("Mcp-Param-Count", "more")], r#"{"count":"many"}"#, Some("differs")),
         (&[("Mcp-Param-Unknown", "x")], "{}", None),
         (&[("Mcp-Param-Region", "a")], r#"{"region":"a","region":"b"}"#, Some("more than once")),
     ];
@@ -170,7 +189,10 @@ fn a_server_compares_them_with_the_arguments() {
         let outcome = params.check(&header_map(headers), &raw(arguments));
         match problem {
             None => assert_eq!(outcome, Ok(()), "{headers:?} {arguments}"),
-            Some(problem) => assert!(outcome.as_ref().is_err_and(|found| found.contains(problem)), "{headers:?} {arguments}: {outcome:?}"),
+            Some(problem) => assert!(
+                outcome.as_ref().is_err_and(|found| found.contains(problem)),
+                "{headers:?} {arguments}: {outcome:?}"
+            ),
         }
     }
 }
@@ -190,7 +212,10 @@ fn a_schema_with_a_wrong_annotation_is_refused() {
         (r#"{"properties":{"a":{"type":"null","x-mcp-header":"A"}}}"#, "its type"),
         (r#"{"properties":{"a":{"type":["string"],"x-mcp-header":"A"}}}"#, "its type"),
         (r#"{"properties":{"a":{"x-mcp-header":"A"}}}"#, "its type"),
-        (r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#, "twice"),
+        (
+            r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#,
+            "twice",
+        ),
         (r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}"#, "no single argument"),
         (r#"{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}"#, "no single argument"),
         (r#"{"if":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}"#, "no single argument"),
@@ -207,7 +232,12 @@ fn a_schema_with_a_wrong_annotation_is_refused() {
 
 #[test]
 fn a_schema_without_annotations_asks_for_nothing() {
-    for schema in ["{}", "true", r#"{"properties":{"a":{"type":"number"}}}"#, r#"{"properties":{"x-mcp-header":{"type":"number"}}}"#] {
+    for schema in [
+        "{}",
+        "true",
+        r#"{"properties":{"a":{"type":"number"}}}"#,
+        r#"{"properties":{"x-mcp-header":{"type":"number"}}}"#,
+    ] {
         assert!(ParamHeaders::of(&raw(schema)).unwrap().is_empty(), "{schema}");
     }
 }

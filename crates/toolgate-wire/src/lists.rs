@@ -42,7 +42,8 @@ impl Pages {
             return Err(Error::Limit(LimitBreach::new("CURSOR_BYTES_MAX", CURSOR_BYTES_MAX, what)));
         }
         if !self.seen.insert(cursor.clone()) {
-            let reason = format!("the server repeats the cursor {cursor} of `{}`; the list may be incomplete", self.method);
+            let reason =
+                format!("the server repeats the cursor {cursor} of `{}`; the list may be incomplete", self.method);
             self.cut = Some(EntryDefect { index: self.entries.len(), name: None, reason, raw: cursor });
             return Ok(None);
         }
@@ -65,7 +66,9 @@ impl Client {
                         self.keep_tool_headers(tool.name.clone(), headers);
                         listing.entries.push(tool);
                     }
-                    Err(reason) => listing.defects.push(EntryDefect { index, name: Some(tool.name), reason, raw: tool.raw }),
+                    Err(reason) => {
+                        listing.defects.push(EntryDefect { index, name: Some(tool.name), reason, raw: tool.raw })
+                    }
                 }
             }
         }
@@ -101,5 +104,55 @@ impl Client {
         let (entries, mut defects) = read_entries(pages.entries);
         defects.extend(pages.cut);
         Ok(Listing { entries, defects, cache: pages.cache.unwrap_or_default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages() -> Pages {
+        Pages {
+            method: "tools/list",
+            member: "tools",
+            entries: Vec::new(),
+            cache: None,
+            seen: HashSet::new(),
+            cut: None,
+        }
+    }
+
+    fn page(entries: usize, cursor: &str) -> RawJson {
+        let entries = vec!["{}"; entries].join(",");
+        RawJson::from_bytes(format!(r#"{{"tools":[{entries}],"nextCursor":"{cursor}"}}"#)).unwrap()
+    }
+
+    #[test]
+    fn a_list_ends_where_the_server_says_so_or_repeats_itself() {
+        for end in [r#"{"tools":[]}"#, r#"{"tools":[],"nextCursor":null}"#, r#"{"tools":[],"nextCursor":""}"#] {
+            assert_eq!(pages().take(&RawJson::from_bytes(end).unwrap()).unwrap(), None, "{end}");
+        }
+        let mut repeating = pages();
+        assert!(repeating.take(&page(1, "a")).unwrap().is_some());
+        assert!(repeating.take(&page(1, "b")).unwrap().is_some());
+        assert_eq!(repeating.take(&page(1, "a")).unwrap(), None);
+        assert!(repeating.cut.unwrap().reason.contains("repeats the cursor \"a\""), "what was listed still counts");
+        assert_eq!(repeating.entries.len(), 3);
+    }
+
+    #[test]
+    fn lists_without_an_end_are_refused_by_name() {
+        let mut endless = pages();
+        let error = (0..=PAGES_MAX).find_map(|n| endless.take(&page(0, &n.to_string())).err()).unwrap().to_string();
+        assert!(error.contains("PAGES_MAX = 100000"), "{error}");
+        let error = pages().take(&page(0, &"x".repeat(CURSOR_BYTES_MAX))).unwrap_err().to_string();
+        assert!(error.contains("CURSOR_BYTES_MAX"), "{error}");
+        let mut crowded = pages();
+        crowded.entries = vec![RawJson::EMPTY_OBJECT; LIST_ENTRIES_MAX - 1];
+        assert!(crowded.take(&page(1, "a")).is_ok());
+        let error = crowded.take(&page(1, "b")).unwrap_err().to_string();
+        assert!(error.contains("LIST_ENTRIES_MAX = 1000000"), "{error}");
+        let error = pages().take(&RawJson::EMPTY_OBJECT).unwrap_err().to_string();
+        assert_eq!(error, "the answer to `tools/list` has no list `tools`");
     }
 }

@@ -225,6 +225,7 @@ impl Defect {
     /// A message that could not be read, with a short excerpt and the id, if one shows through.
     fn unreadable(kind: DefectKind, why: &str, bytes: &[u8]) -> Self {
         let excerpt: String = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).chars().take(120).collect();
+        let why: String = why.chars().take(200).collect(); // A parser may repeat what it could not use.
         Self { kind, detail: format!("{why}: `{}`", excerpt.escape_debug()), id: salvage_id(bytes) }
     }
 }
@@ -264,7 +265,15 @@ fn read_batch(bytes: &Bytes) -> Result<Frame, Defect> {
         let detail = format!("a batch of {} messages (limit BATCH_MESSAGES_MAX = {BATCH_MESSAGES_MAX})", entries.len());
         return Err(Defect::new(DefectKind::TooLarge, detail));
     }
-    Ok(Frame::Batch(entries.into_iter().map(|entry| read_message(&entry.to_bytes())).collect()))
+    Ok(Frame::Batch(entries.iter().map(read_entry).collect()))
+}
+
+fn read_entry(entry: &RawJson) -> Result<Message, Defect> {
+    // To serde, an array with the values of the fields is as good as an object.
+    if entry.as_bytes().first() == Some(&b'[') {
+        return Err(Defect::unreadable(DefectKind::NotAMessage, "a batch within a batch", entry.as_bytes()));
+    }
+    read_message(&entry.to_bytes())
 }
 
 fn read_message(bytes: &Bytes) -> Result<Message, Defect> {
@@ -279,9 +288,11 @@ fn read_message(bytes: &Bytes) -> Result<Message, Defect> {
         let params = share(envelope.params).filter(|params| !params.is_null());
         return match id {
             Some(id) => Ok(Message::Request(Request { id, method, params })),
-            None if envelope.id.is_some() => {
-                Err(Defect::unreadable(DefectKind::NotAMessage, "a request whose id is neither string nor number", bytes))
-            }
+            None if envelope.id.is_some() => Err(Defect::unreadable(
+                DefectKind::NotAMessage,
+                "a request whose id is neither string nor number",
+                bytes,
+            )),
             None => Ok(Message::Notification(Notification { method, params })),
         };
     }
@@ -307,8 +318,11 @@ pub(crate) fn salvage_id(bytes: &[u8]) -> Option<Id> {
         return None;
     }
     // Ids stand first or last in every implementation; one inside the payload is told apart by its place.
-    let first = memchr::memmem::find(head, b"\"id\":").filter(|at| !head[..*at].contains(&b'[') && count(head, *at, b'{') == 1);
-    let last = || memchr::memmem::rfind(tail, b"\"id\":").filter(|at| !tail[*at..].contains(&b']') && count_after(tail, *at) <= 1);
+    let first =
+        memchr::memmem::find(head, b"\"id\":").filter(|at| !head[..*at].contains(&b'[') && count(head, *at, b'{') == 1);
+    let last = || {
+        memchr::memmem::rfind(tail, b"\"id\":").filter(|at| !tail[*at..].contains(&b']') && count_after(tail, *at) <= 1)
+    };
     let digits = first.map(|at| &head[at + 5..]).or_else(|| last().map(|at| &tail[at + 5..]))?.trim_ascii_start();
     let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number: u64 = std::str::from_utf8(&digits[..length]).ok()?.parse().ok()?;

@@ -7,7 +7,8 @@ fn understood(text: &str) -> String {
     match Frame::read(&Bytes::copy_from_slice(text.as_bytes())) {
         Ok(Frame::One(message)) => describe(&message),
         Ok(Frame::Batch(entries)) => {
-            let entries: Vec<_> = entries.iter().map(|entry| entry.as_ref().map_or_else(|d| format!("{:?}", d.kind), describe)).collect();
+            let entries: Vec<_> =
+                entries.iter().map(|entry| entry.as_ref().map_or_else(|d| format!("{:?}", d.kind), describe)).collect();
             format!("batch[{}]", entries.join("; "))
         }
         Err(defect) => format!("{:?} id={:?}", defect.kind, defect.id.map(|id| id.to_string())),
@@ -16,7 +17,9 @@ fn understood(text: &str) -> String {
 
 fn describe(message: &Message) -> String {
     match message {
-        Message::Request(r) => format!("request {} {} {}", r.id, r.method, r.params.as_ref().map_or("-", RawJson::as_str)),
+        Message::Request(r) => {
+            format!("request {} {} {}", r.id, r.method, r.params.as_ref().map_or("-", RawJson::as_str))
+        }
         Message::Notification(n) => format!("note {} {}", n.method, n.params.as_ref().map_or("-", RawJson::as_str)),
         Message::Response(r) => {
             let id = r.id.as_ref().map_or("none".to_owned(), Id::to_string);
@@ -54,10 +57,19 @@ fn frames_are_read_forgivingly() {
         ("[]", "NotAMessage id=None"),
         ("7", "NotAMessage id=None"),
         (r#"[{"method":"a"},{"id":1,"result":1},5]"#, "batch[note a -; result 1 1; NotAMessage]"),
+        (r#"[[7,"ping"],[{"method":"a"}]]"#, "batch[NotAMessage; NotAMessage]"),
+        (r#"{"id":1,"error":[-5,"m"]}"#, r#"error 1 -32603 [-5,"m"]"#),
     ];
     for (text, expected) in cases {
         assert_eq!(understood(text), expected, "for {text}");
     }
+}
+
+#[test]
+fn a_defect_does_not_repeat_all_it_was_told() {
+    let text = format!("\"{}\"", "x".repeat(100_000));
+    let Err(defect) = Frame::read(&Bytes::from(text)) else { panic!("read") };
+    assert!(defect.kind == DefectKind::NotAMessage && defect.detail.len() < 500, "{} bytes", defect.detail.len());
 }
 
 #[test]
@@ -78,7 +90,10 @@ fn what_is_written_is_one_line_and_reads_back_the_same() {
     });
     let bytes = message.to_bytes();
     assert!(!bytes.contains(&b'\n') && !bytes.contains(&b'\r'));
-    assert_eq!(understood(std::str::from_utf8(&bytes).unwrap()), r#"request "q\"uote" tools/call {   "a": "x\ny",    "b": [1, 2] }"#);
+    assert_eq!(
+        understood(std::str::from_utf8(&bytes).unwrap()),
+        r#"request "q\"uote" tools/call {   "a": "x\ny",    "b": [1, 2] }"#
+    );
 }
 
 #[test]

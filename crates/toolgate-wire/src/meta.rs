@@ -36,7 +36,11 @@ impl Introduction {
 }
 
 /// `params` with `_meta` filled in; what the caller put there stays, byte for byte, and wins.
-pub(crate) fn decorate(params: Option<&RawJson>, introduction: Option<&Introduction>, progress: Option<u64>) -> Option<RawJson> {
+pub(crate) fn decorate(
+    params: Option<&RawJson>,
+    introduction: Option<&Introduction>,
+    progress: Option<u64>,
+) -> Option<RawJson> {
     if introduction.is_none() && progress.is_none() {
         return params.cloned();
     }

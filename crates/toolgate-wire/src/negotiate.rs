@@ -141,7 +141,11 @@ impl Negotiation {
         };
         match remembered {
             // What was remembered may be out of date; only an answer that another era would give as well is final.
-            Some(Err(error)) if self.can_open_again() && !matches!(error, Error::LoginNeeded(_) | Error::Spawn { .. }) => self.probe().await,
+            Some(Err(error))
+                if self.can_open_again() && !matches!(error, Error::LoginNeeded(_) | Error::Spawn { .. }) =>
+            {
+                self.probe().await
+            }
             Some(result) => result,
             None => self.probe().await,
         }
@@ -220,7 +224,12 @@ impl Negotiation {
     }
 
     /// The probe is unanswered: the server is slow, wedged, or too old. Tries the handshake beside it; whichever is accepted first counts.
-    async fn discover_slowly(&self, opened: &Opened, version: Version, mut probe: Pin<&mut impl Future<Output = Result<RawJson>>>) -> Verdict {
+    async fn discover_slowly(
+        &self,
+        opened: &Opened,
+        version: Version,
+        mut probe: Pin<&mut impl Future<Output = Result<RawJson>>>,
+    ) -> Verdict {
         if let Some(http) = &opened.http {
             http.speak(None);
         }
@@ -332,7 +341,11 @@ fn initialize_call(side: &dyn ClientSide) -> Call {
 }
 
 /// The handshake of every version before 2026-07-28.
-pub(crate) async fn initialize(peer: &Peer, handler: &ClientHandler, http: Option<&Arc<HttpLink>>) -> Result<Agreement> {
+pub(crate) async fn initialize(
+    peer: &Peer,
+    handler: &ClientHandler,
+    http: Option<&Arc<HttpLink>>,
+) -> Result<Agreement> {
     let early = lock(&handler.early_handshake).take();
     let result = match early {
         Some(result) => result,
@@ -357,13 +370,21 @@ pub(crate) async fn initialize(peer: &Peer, handler: &ClientHandler, http: Optio
 /// Statuses with which an older server refuses what it does not know.
 fn may_be_older(failure: &HttpFailure) -> bool {
     failure.status.is_client_error()
-        && !matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::TOO_MANY_REQUESTS)
+        && !matches!(
+            failure.status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::FORBIDDEN
+                | StatusCode::PROXY_AUTHENTICATION_REQUIRED
+                | StatusCode::TOO_MANY_REQUESTS
+        )
 }
 
 fn judge(answer: Result<RawJson>, asked: Version) -> Verdict {
     match answer {
         Ok(result) => match result.member("supportedVersions") {
-            Some(supported) if result.member("capabilities").is_some() => choose(&supported, asked, |version| Verdict::Modern(version, result.clone())),
+            Some(supported) if result.member("capabilities").is_some() => {
+                choose(&supported, asked, |version| Verdict::Modern(version, result.clone()))
+            }
             _ => Verdict::Legacy, // Some servers answer anything with `{}`.
         },
         Err(Error::Rpc(error)) => judge_refusal(&error, asked).unwrap_or(Verdict::Legacy),

@@ -286,7 +286,11 @@ impl Core {
             return Err(why.clone());
         }
         if waiting.len() >= PENDING_CALLS_MAX {
-            return Err(Error::Limit(LimitBreach::new("PENDING_CALLS_MAX", PENDING_CALLS_MAX, "calls waiting for an answer")));
+            return Err(Error::Limit(LimitBreach::new(
+                "PENDING_CALLS_MAX",
+                PENDING_CALLS_MAX,
+                "calls waiting for an answer",
+            )));
         }
         waiting.insert(id, Waiting { answer, progress, touched: now });
         Ok(receiver)
@@ -403,9 +407,11 @@ impl Core {
     pub(crate) fn report(&self, defect: &Defect) {
         *lock(&self.tally).0.entry(defect.kind).or_default() += 1;
         if matches!(defect.kind, DefectKind::NotJson | DefectKind::NotAMessage | DefectKind::TooLarge)
-            && let Some(waiting) = defect.id.as_ref().and_then(Id::as_number).and_then(|id| lock(&self.waiting).remove(&id))
+            && let Some(waiting) =
+                defect.id.as_ref().and_then(Id::as_number).and_then(|id| lock(&self.waiting).remove(&id))
         {
-            let _caller_is_gone = waiting.answer.send(Err(Error::protocol(format!("unusable answer: {defect}")))).is_err();
+            let _caller_is_gone =
+                waiting.answer.send(Err(Error::protocol(format!("unusable answer: {defect}")))).is_err();
         }
         self.handler.defect(defect);
     }

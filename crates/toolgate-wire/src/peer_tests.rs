@@ -218,7 +218,11 @@ async fn a_batch_is_answered_with_one_array() {
         ("all at once", format!("[{},{note},{}]", request(1, "echo"), request(2, "echo")), vec![both.clone()]),
         ("some later", format!("[{},{}]", request(2, "later"), request(1, "echo")), vec![both]),
         ("one defect", format!("[{},5]", request(1, "echo")), vec![format!("[{}]", answer(1))]),
-        ("one cancelled", format!("[{},{},{cancel}]", request(1, "echo"), request(2, "never")), vec![format!("[{}]", answer(1))]),
+        (
+            "one cancelled",
+            format!("[{},{},{cancel}]", request(1, "echo"), request(2, "never")),
+            vec![format!("[{}]", answer(1))],
+        ),
         ("nothing asked", format!("[{note},{note}]"), vec![]),
     ];
     for (name, frame, expected) in cases {
@@ -232,11 +236,13 @@ async fn a_batch_is_answered_with_one_array() {
 #[tokio::test]
 async fn a_batch_of_calls_is_one_array_and_takes_its_answers_in_any_form() {
     let one = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{id}}}"#);
-    let answers = [vec![format!("[{},{}]", one(2), one(1))], vec![one(2), one(1)], vec![format!("[{}]", one(1)), one(2)]];
+    let answers =
+        [vec![format!("[{},{}]", one(2), one(1))], vec![one(2), one(1)], vec![format!("[{}]", one(1)), one(2)]];
     for frames in answers {
         let bench = bench();
         let peer = bench.peer.clone();
-        let waiting = tokio::spawn(async move { peer.call_batch(vec![Call::new("a", None), Call::new("b", None)]).await });
+        let waiting =
+            tokio::spawn(async move { peer.call_batch(vec![Call::new("a", None), Call::new("b", None)]).await });
         settle().await;
         let expected = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"b"}]"#;
         assert_eq!(bench.notebook.sent(), [expected]);
@@ -276,11 +282,14 @@ async fn progress_goes_to_its_call_and_other_news_to_the_handler_before_the_answ
     let bench = bench();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hears = heard.clone();
-    let call = Call::new("x", None).on_progress(move |note| lock(&hears).push(note.params.clone().unwrap().to_string()));
+    let call =
+        Call::new("x", None).on_progress(move |note| lock(&hears).push(note.params.clone().unwrap().to_string()));
     let peer = bench.peer.clone();
     let waiting = tokio::spawn(async move { peer.call(call).await });
     settle().await;
-    let progress = |token: &str| format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token}}}}}"#);
+    let progress = |token: &str| {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token}}}}}"#)
+    };
     bench.arrives(&progress("1"));
     bench.arrives(&progress("\"1\""));
     bench.arrives(&progress("2"));
@@ -289,7 +298,11 @@ async fn progress_goes_to_its_call_and_other_news_to_the_handler_before_the_answ
     bench.arrives(&progress("1"));
     waiting.await.unwrap().unwrap();
     assert_eq!(*lock(&heard), [r#"{"progressToken":1}"#, r#"{"progressToken":"1"}"#]);
-    assert_eq!(bench.heard(), ["notifications/progress", "other", "notifications/progress"], "what belongs to no call is not lost");
+    assert_eq!(
+        bench.heard(),
+        ["notifications/progress", "other", "notifications/progress"],
+        "what belongs to no call is not lost"
+    );
 }
 
 #[tokio::test]

@@ -35,7 +35,8 @@ impl RawJson {
 
     /// Writes a value of our own.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
-        let bytes = serde_json::to_vec(value).map_err(|error| Error::protocol(format!("cannot write JSON: {error}")))?;
+        let bytes =
+            serde_json::to_vec(value).map_err(|error| Error::protocol(format!("cannot write JSON: {error}")))?;
         Ok(Self(bytes.into()))
     }
 
@@ -100,7 +101,7 @@ impl RawJson {
     /// The member `key` of an object, sharing its bytes; `None` when there is none or this is no object.
     pub fn member(&self, key: &str) -> Option<Self> {
         let is_large = self.0.len() > SEARCH_FIRST_BYTES;
-        if !self.is_object() || (is_large && memchr::memmem::find(&self.0, key.as_bytes()).is_none()) {
+        if !self.is_object() || (is_large && !needs_escape(key) && !mentions(&self.0, key.as_bytes())) {
             return None; // A large value is searched before it is parsed.
         }
         let members: Members<'_> = self.read().ok()?;
@@ -168,31 +169,58 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A key that borrows when it can.
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+/// A key that borrows when it can. Half a surrogate pair, which is no character, is replaced: it must not hide the other members.
+struct Key<'a>(std::borrow::Cow<'a, str>);
 
-/// Whether `needle` stands anywhere in `bytes`. Small inputs, which most are, do not pay for setting up a fast search; a needle that
-/// begins with a rare byte is found fastest.
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Key(String::from_utf8_lossy(key)))
+            }
+            fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+                Ok(Key(String::from_utf8_lossy(key).into_owned().into()))
+            }
+        }
+        deserializer.deserialize_bytes(Visitor)
+    }
+}
+
+/// Whether `needle` may be said anywhere in `bytes`: as it is, or spelled with escapes (`\u005f`, `\/`) that some writers like.
+///
+/// Small inputs, which most are, do not pay for setting up a fast search; a needle that begins with a rare byte is found fastest.
 pub(crate) fn mentions(bytes: &[u8], needle: &[u8]) -> bool {
     let Some((first, rest)) = needle.split_first() else { return true };
     if bytes.len() > SEARCH_FIRST_BYTES {
-        return memchr::memmem::find(bytes, needle).is_some();
+        return [needle, b"\\u", b"\\/"].iter().any(|text| memchr::memmem::find(bytes, text).is_some());
     }
     memchr::memchr_iter(*first, bytes).any(|at| bytes[at + 1..].starts_with(rest))
+        || memchr::memchr_iter(b'\\', bytes).any(|at| matches!(bytes.get(at + 1), Some(b'u' | b'/')))
 }
 
 /// Writes `text` as a JSON string.
 pub(crate) fn write_string(out: &mut impl BufMut, text: &str) {
-    // Without an early exit inside a block, the compiler looks at many bytes at a time.
-    let needs_escape = |block: &[u8]| block.iter().fold(false, |found, byte| found | (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20));
-    if text.as_bytes().chunks(64).any(needs_escape) {
+    if needs_escape(text) {
         out.put_slice(serde_json::to_string(text).unwrap_or_default().as_bytes());
     } else {
         out.put_u8(b'"');
         out.put_slice(text.as_bytes());
         out.put_u8(b'"');
     }
+}
+
+/// Whether `text` cannot stand in JSON as it is.
+fn needs_escape(text: &str) -> bool {
+    // Without an early exit inside a block, the compiler looks at many bytes at a time.
+    let in_block = |block: &[u8]| {
+        block.iter().fold(false, |found, byte| found | (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20))
+    };
+    text.as_bytes().chunks(64).any(in_block)
 }
 
 /// Keeps the presence of a field apart from its being `null`.
@@ -202,7 +230,8 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 /// What went wrong in somebody's JSON, with the breach of the depth limit named.
 pub(crate) fn json_error(error: &serde_json::Error) -> Error {
-    let text = error.to_string();
+    // Words of the other side may stand in it, at any length.
+    let text: String = error.to_string().chars().take(200).collect();
     if text.starts_with("recursion limit") {
         return Error::Limit(LimitBreach::new("JSON_DEPTH_MAX", JSON_DEPTH_MAX, "JSON nested too deeply"));
     }
@@ -270,6 +299,37 @@ mod tests {
         assert!(object.as_bytes().as_ptr_range().contains(&a.as_bytes().as_ptr()));
         assert_eq!(object.member("b").unwrap().as_str(), "12345678901234567890123");
         assert!(object.member("deep").is_none(), "only the outermost level counts");
+    }
+
+    #[test]
+    fn a_member_is_found_however_its_key_is_spelled_and_however_large_the_rest_is() {
+        let cases = [
+            (r#""io.modelcontextprotocol\/tasks""#, "io.modelcontextprotocol/tasks"),
+            (r#""\u005fmeta""#, "_meta"),
+            (r#""a\"b""#, "a\"b"),
+            (r#""a\nb""#, "a\nb"),
+            (r#""plain""#, "plain"),
+        ];
+        for (spelled, key) in cases {
+            for room in [0, 2 * SEARCH_FIRST_BYTES] {
+                let text = format!("{{{}\"\\ud800\":0,{spelled}:7}}", " ".repeat(room));
+                let object = RawJson::from_bytes(text).unwrap();
+                assert_eq!(object.member(key), Some(raw("7")), "{spelled}, {room} spaces before it");
+                assert_eq!(
+                    object.with_member(key, &raw("8")).member(key),
+                    Some(raw("8")),
+                    "{spelled}, {room} spaces before it"
+                );
+                assert_eq!(object.with_member("new\t", &raw("9")).member("new\t"), Some(raw("9")));
+                assert_eq!(object.member("absent"), None);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_all_it_was_told() {
+        let error = RawJson::string(&"x".repeat(100_000)).read::<u64>().unwrap_err();
+        assert!(error.to_string().len() < 500, "{} bytes", error.to_string().len());
     }
 
     #[test]

@@ -17,7 +17,9 @@ pub(crate) async fn run(client: &Client, call: Call) -> Result<RawJson> {
     for _ in 0..INPUT_ROUNDS_MAX {
         let result = match client.send(round.clone()).await {
             // The headers were made from a definition that is out of date.
-            Err(Error::Rpc(error)) if error.code == RpcError::HEADER_MISMATCH && call.method() == "tools/call" && !refreshed => {
+            Err(Error::Rpc(error))
+                if error.code == RpcError::HEADER_MISMATCH && call.method() == "tools/call" && !refreshed =>
+            {
                 refreshed = true;
                 Box::pin(client.list_tools()).await?;
                 continue;

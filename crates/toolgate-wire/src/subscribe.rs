@@ -33,7 +33,11 @@ pub struct Watch {
 impl Watch {
     fn filter(&self) -> serde_json::Value {
         let mut filter = serde_json::Map::new();
-        let flags = [("toolsListChanged", self.tools), ("promptsListChanged", self.prompts), ("resourcesListChanged", self.resources)];
+        let flags = [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ];
         for (name, wanted) in flags {
             if wanted {
                 filter.insert(name.to_owned(), true.into());
@@ -97,8 +101,12 @@ impl Client {
         if self.version().is_modern() {
             return self.listen(watch).await;
         }
-        let mut subscription =
-            Subscription { honoured: watch.filter().into(), listening: None, subscribed: Vec::new(), client: self.clone() };
+        let mut subscription = Subscription {
+            honoured: watch.filter().into(),
+            listening: None,
+            subscribed: Vec::new(),
+            client: self.clone(),
+        };
         for uri in &watch.uris {
             self.request(Call::new("resources/subscribe", Some(json!({ "uri": uri }).into()))).await?;
             subscription.subscribed.push(uri.clone());
@@ -111,7 +119,10 @@ impl Client {
         let params = RawJson::from(json!({ "notifications": watch.filter() }));
         let id = self.peer().next_call_id();
         let acknowledged = handler.expect_acknowledgement(id);
-        let call = Call::new("subscriptions/listen", Some(self.introduced(&params))).id(id).idle_limit(FOREVER).total_limit(FOREVER);
+        let call = Call::new("subscriptions/listen", Some(self.introduced(&params)))
+            .id(id)
+            .idle_limit(FOREVER)
+            .total_limit(FOREVER);
         let peer = self.peer().clone();
         let mut listening = tokio::spawn(async move { peer.call(call).await });
         let honoured = tokio::select! {

@@ -63,7 +63,8 @@ impl Task {
             Some("cancelled") => TaskStatus::Cancelled,
             other => return Err(Error::protocol(format!("the task `{id}` has the unknown status {other:?}"))),
         };
-        let interval = raw.member("pollIntervalMs").and_then(|value| value.read::<u64>().ok()).map_or(POLL, Duration::from_millis);
+        let interval =
+            raw.member("pollIntervalMs").and_then(|value| value.read::<u64>().ok()).map_or(POLL, Duration::from_millis);
         Ok(Self { message: text("statusMessage"), id, status, poll_interval: interval.clamp(POLL_MIN, POLL_MAX), raw })
     }
 }
@@ -96,11 +97,16 @@ impl Client {
                 TaskStatus::InputRequired => self.answer_task(&task, &mut answered).await?,
                 TaskStatus::Completed => {
                     unfinished.id = None;
-                    return task.raw.member("result").ok_or_else(|| Error::protocol(format!("the task `{}` is completed without a result", task.id)));
+                    return task.raw.member("result").ok_or_else(|| {
+                        Error::protocol(format!("the task `{}` is completed without a result", task.id))
+                    });
                 }
                 TaskStatus::Failed => {
                     unfinished.id = None;
-                    let error = task.raw.member("error").map_or_else(|| RpcError::internal("the task failed without saying why"), RpcError::lenient);
+                    let error = task
+                        .raw
+                        .member("error")
+                        .map_or_else(|| RpcError::internal("the task failed without saying why"), RpcError::lenient);
                     return Err(Error::Rpc(error));
                 }
                 TaskStatus::Cancelled => {

@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 use toolgate::wire::transport::http_client::HttpEndpoint;
 use toolgate::wire::transport::http_pool::HttpPool;
 use toolgate::wire::view::Tool;
-use toolgate::wire::{Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect};
+use toolgate::wire::{
+    Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect,
+};
 
 /// A side that can answer every kind of question without a person.
 struct Generous;
@@ -64,7 +66,8 @@ async fn run(url: &str) -> Result<()> {
     }
     if client.about().offers("prompts") {
         for prompt in client.list_prompts().await?.entries.iter().take(1) {
-            let arguments: Map<String, Value> = prompt.arguments.iter().map(|argument| (argument.name.clone(), "test".into())).collect();
+            let arguments: Map<String, Value> =
+                prompt.arguments.iter().map(|argument| (argument.name.clone(), "test".into())).collect();
             let arguments = (!arguments.is_empty()).then(|| Value::Object(arguments).into());
             report(&prompt.name, client.get_prompt(&prompt.name, arguments).await.map(|result| result.raw));
         }
@@ -88,7 +91,8 @@ async fn use_tools(client: &Client) -> Result<()> {
 fn calls_to_make(tools: &[Tool]) -> Result<Vec<(String, RawJson)>> {
     let context: Value = context().and_then(|context| serde_json::from_str(&context).ok()).unwrap_or_default();
     if let Some(calls) = context["toolCalls"].as_array() {
-        let call = |call: &Value| (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone().into());
+        let call =
+            |call: &Value| (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone().into());
         return Ok(calls.iter().map(call).collect());
     }
     let mut calls = Vec::new();
@@ -97,7 +101,8 @@ fn calls_to_make(tools: &[Tool]) -> Result<Vec<(String, RawJson)>> {
         let mut arguments = RawJson::from(sample(&schema, Fill::Required));
         // A tool that takes a schema is shown one: that of another tool, exactly as it was listed.
         let wants_schema = schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == "schema"));
-        if let Some(other) = tools.iter().find(|other| other.name != tool.name).and_then(|other| other.input_schema.as_ref())
+        if let Some(other) =
+            tools.iter().find(|other| other.name != tool.name).and_then(|other| other.input_schema.as_ref())
             && wants_schema
         {
             arguments = arguments.with_member("schema", other);
@@ -126,7 +131,8 @@ fn sample(schema: &Value, fill: Fill) -> Value {
     if let Some(value) = schema.get("default").or_else(|| schema.get("const")) {
         return value.clone();
     }
-    if let Some(first) = schema["enum"].get(0).or_else(|| schema["oneOf"].get(0).and_then(|choice| choice.get("const"))) {
+    if let Some(first) = schema["enum"].get(0).or_else(|| schema["oneOf"].get(0).and_then(|choice| choice.get("const")))
+    {
         return first.clone();
     }
     match schema["type"].as_str() {
@@ -135,9 +141,12 @@ fn sample(schema: &Value, fill: Fill) -> Value {
         Some("boolean") => true.into(),
         Some("array") => json!([]),
         _ => {
-            let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|other| other == name));
+            let required =
+                |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|other| other == name));
             let properties = schema["properties"].as_object().into_iter().flatten();
-            let chosen = properties.filter(|(name, property)| required(name) || (fill == Fill::Everything && property.get("default").is_some()));
+            let chosen = properties.filter(|(name, property)| {
+                required(name) || (fill == Fill::Everything && property.get("default").is_some())
+            });
             chosen.map(|(name, property)| (name.clone(), sample(property, fill))).collect::<Map<_, _>>().into()
         }
     }

@@ -30,7 +30,10 @@ fn run() -> Result<ExitCode, String> {
         }
     }
     let script = read_script(&script.ok_or(USAGE)?)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| format!("no runtime: {error}"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
     let ended = runtime.block_on(stdio::serve(script, log.as_deref()));
     // A read of stdin may still be under way in its thread; nobody waits for it.
     runtime.shutdown_background();
@@ -39,7 +42,11 @@ fn run() -> Result<ExitCode, String> {
 
 fn read_script(given: &str) -> Result<Script, String> {
     let is_json = given.trim_start().starts_with('{');
-    let text = if is_json { given.to_owned() } else { std::fs::read_to_string(given).map_err(|error| format!("{given}: {error}"))? };
+    let text = if is_json {
+        given.to_owned()
+    } else {
+        std::fs::read_to_string(given).map_err(|error| format!("{given}: {error}"))?
+    };
     Script::from_json(&text).map_err(|error| error.to_string())
 }
 

@@ -104,7 +104,9 @@ fn changed_outcome(exchange: &Exchange, outcome: Outcome, what: &What) -> Outcom
         What::EmptyResult => Outcome::Result(json!({})),
         What::AnswerWith(result) => Outcome::Result(result.clone()),
         What::AnswerText(text) => Outcome::Text(text.clone()),
-        What::AnswerError { code, message } => Outcome::Error(Failure { code: *code, message: message.clone(), data: None, status: 200 }),
+        What::AnswerError { code, message } => {
+            Outcome::Error(Failure { code: *code, message: message.clone(), data: None, status: 200 })
+        }
         What::Version(version) => with_field(outcome, "protocolVersion", json!(version)),
         What::RepeatedCursor => with_field(outcome, "nextCursor", json!(REPEATED_CURSOR)),
         What::EndlessPages => {

@@ -32,7 +32,13 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(server: &Arc<Server>, session: &Arc<Session>, outlet: &StepLog, message: &Value, hits: Vec<Hit>) -> Self {
+    pub(crate) fn new(
+        server: &Arc<Server>,
+        session: &Arc<Session>,
+        outlet: &StepLog,
+        message: &Value,
+        hits: Vec<Hit>,
+    ) -> Self {
         Self {
             server: Arc::clone(server),
             session: Arc::clone(session),

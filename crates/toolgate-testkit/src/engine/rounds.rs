@@ -74,7 +74,12 @@ pub(crate) fn begin(exchange: &Exchange, target: &str, behaviour: &Behaviour) ->
     resume(exchange, expected, issued, responses.unwrap_or(&Value::Null))
 }
 
-fn resume(exchange: &Exchange, expected: Expected, mut issued: Issued, responses: &Value) -> Result<Continuation, Outcome> {
+fn resume(
+    exchange: &Exchange,
+    expected: Expected,
+    mut issued: Issued,
+    responses: &Value,
+) -> Result<Continuation, Outcome> {
     if issued.first_id == exchange.id {
         return Err(Outcome::error(-32600, "a retry needs an id of its own"));
     }
@@ -97,7 +102,12 @@ fn resume(exchange: &Exchange, expected: Expected, mut issued: Issued, responses
 }
 
 /// Asks. `Ok` carries the answers of a legacy client; `Err` is how this request of a modern client ends.
-pub(crate) async fn ask(exchange: &Exchange, target: &str, questions: Questions<'_>, reports: &[Value]) -> Result<Vec<Value>, Outcome> {
+pub(crate) async fn ask(
+    exchange: &Exchange,
+    target: &str,
+    questions: Questions<'_>,
+    reports: &[Value],
+) -> Result<Vec<Value>, Outcome> {
     if exchange.modern_version().is_none() {
         return Ok(ask_by_requests(exchange, &questions.requests).await);
     }
@@ -109,8 +119,12 @@ pub(crate) async fn ask(exchange: &Exchange, target: &str, questions: Questions<
         None => Expected::Target(target.to_owned()),
     };
     let result = input_required(&questions.requests, questions.state.as_deref());
-    let issued =
-        Issued { first_id: exchange.id.clone(), requests: questions.requests, reports: reports.to_vec(), then: questions.then.clone() };
+    let issued = Issued {
+        first_id: exchange.id.clone(),
+        requests: questions.requests,
+        reports: reports.to_vec(),
+        then: questions.then.clone(),
+    };
     exchange.server.issued.0.lock().insert(expected, issued);
     Err(Outcome::Result(result))
 }

@@ -41,7 +41,11 @@ impl Server {
     /// A server in its Nth life.
     pub(crate) fn new(script: Script, record: Record, life: u32) -> Arc<Self> {
         record.event(Event::Started { pid: std::process::id(), life });
-        let offers = Offers { tools: script.tools.clone(), prompts: script.prompts.clone(), resources: script.resources.clone() };
+        let offers = Offers {
+            tools: script.tools.clone(),
+            prompts: script.prompts.clone(),
+            resources: script.resources.clone(),
+        };
         Arc::new(Self {
             triggers: Triggers::new(script.faults.len()),
             script,

@@ -26,7 +26,12 @@ pub(crate) struct Triggers {
 
 impl Triggers {
     pub(crate) fn new(faults: usize) -> Self {
-        Self { messages: AtomicU32::new(0), posts: AtomicU32::new(0), gets: AtomicU32::new(0), matched: Guarded::new(vec![0; faults]) }
+        Self {
+            messages: AtomicU32::new(0),
+            posts: AtomicU32::new(0),
+            gets: AtomicU32::new(0),
+            matched: Guarded::new(vec![0; faults]),
+        }
     }
 }
 

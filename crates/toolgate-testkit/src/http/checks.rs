@@ -58,7 +58,8 @@ fn accepts(request: &Request, kind: &str) -> bool {
 
 /// Why a modern request is refused for its headers.
 pub(crate) fn refuse_headers(server: &Server, request: &Request, message: &Value) -> Option<Document> {
-    let complaint = standard_headers(request, message).and_then(|()| parameter_headers(server, request, message)).err()?;
+    let complaint =
+        standard_headers(request, message).and_then(|()| parameter_headers(server, request, message)).err()?;
     let id = message.get("id").unwrap_or(&Value::Null);
     Some(Document::error(400, Some(id), HEADER_MISMATCH, &format!("Header mismatch: {complaint}")))
 }

@@ -204,8 +204,10 @@ impl Connection<'_> {
     }
 
     fn events_head(&self, stream: &Stream, shape: &Shape) -> ResponseHead {
-        let mut headers =
-            vec![("Content-Type".to_owned(), "text/event-stream".to_owned()), ("Cache-Control".to_owned(), "no-cache".to_owned())];
+        let mut headers = vec![
+            ("Content-Type".to_owned(), "text/event-stream".to_owned()),
+            ("Cache-Control".to_owned(), "no-cache".to_owned()),
+        ];
         headers.extend(stream.headers.iter().cloned());
         replace_content_type(&mut headers, shape);
         ResponseHead { status: 200, headers, cut_after: shape.head_bytes }

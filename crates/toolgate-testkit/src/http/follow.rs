@@ -87,7 +87,13 @@ impl Follower<'_> {
         match step {
             Step::Frame(frame) => {
                 let is_last = matches!(frame.role, Role::Answer { .. });
-                let event = SseEvent { kind: Some("message"), id: id.as_deref(), data: &frame.text, is_last, ..SseEvent::default() };
+                let event = SseEvent {
+                    kind: Some("message"),
+                    id: id.as_deref(),
+                    data: &frame.text,
+                    is_last,
+                    ..SseEvent::default()
+                };
                 let text = match dress {
                     Dress::Event => event_stream::write(&event, self.shape.events),
                     Dress::Plain => frame.text.to_string(),

@@ -84,7 +84,8 @@ impl RequestReader {
     /// Reads the body that follows a head.
     pub(crate) async fn body(&mut self, head: Head) -> io::Result<Request> {
         let mut request = head.request;
-        let is_chunked = request.header("transfer-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
+        let is_chunked =
+            request.header("transfer-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
         request.body = if is_chunked {
             self.chunks().await?
         } else {

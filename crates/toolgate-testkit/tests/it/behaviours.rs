@@ -97,7 +97,8 @@ async fn a_legacy_server_wants_initialize_first_and_knows_no_discover() {
 #[tokio::test]
 async fn lists_come_in_pages_and_strange_cursors_are_refused() {
     let names = ["a", "b", "c", "d", "e"];
-    let script = names.iter().fold(Script::new("demo").page_size(2), |script, name| script.tool(ToolScript::echo(*name)));
+    let script =
+        names.iter().fold(Script::new("demo").page_size(2), |script, name| script.tool(ToolScript::echo(*name)));
     let (mut client, _) = start_legacy(script, LEGACY).await;
     let mut seen = Vec::new();
     let mut params = json!({});

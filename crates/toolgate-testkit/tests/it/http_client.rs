@@ -51,8 +51,9 @@ impl RequestText {
 
     /// A POST of a message as every client of streamable HTTP sends it.
     pub(crate) fn post(message: &Value) -> Self {
-        let mut request =
-            Self::new("POST", "/mcp").header("Content-Type", "application/json").header("Accept", "application/json, text/event-stream");
+        let mut request = Self::new("POST", "/mcp")
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream");
         request.body = message.to_string();
         request
     }

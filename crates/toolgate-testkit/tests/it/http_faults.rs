@@ -59,7 +59,8 @@ async fn wrong_content_types() {
 
 #[tokio::test]
 async fn legal_bodies_and_events_say_the_same() {
-    for oddity in [BodyOddity::OneByteChunks, BodyOddity::ChunkExtensions, BodyOddity::Trailers, BodyOddity::UntilClose] {
+    for oddity in [BodyOddity::OneByteChunks, BodyOddity::ChunkExtensions, BodyOddity::Trailers, BodyOddity::UntilClose]
+    {
         for script in [script(), script().json_answers()] {
             let server = start(script.fault(CALL, What::Body(oddity))).await;
             let mut response = call_it().send(server.address()).await;

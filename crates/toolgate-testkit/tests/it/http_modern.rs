@@ -27,7 +27,9 @@ async fn start(behaviour: Behaviour) -> ScriptedHttp {
 #[tokio::test]
 async fn requests_are_answered_by_events_or_by_json() {
     let answer = Behaviour::text("hi");
-    for (script, kind) in [(script(answer.clone()), "text/event-stream"), (script(answer).json_answers(), "application/json")] {
+    for (script, kind) in
+        [(script(answer.clone()), "text/event-stream"), (script(answer).json_answers(), "application/json")]
+    {
         let server = ScriptedHttp::start(script).await.unwrap();
         let request = RequestText::modern(1, "tools/call", call("it", json!({})));
         let mut response = request.send(server.address()).await;
@@ -95,7 +97,8 @@ async fn statuses_of_a_modern_server() {
     let mut params = crate::support::modern(json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
-    let other = RequestText::post(&message).header("MCP-Protocol-Version", "2099-01-01").header("Mcp-Method", "tools/list");
+    let other =
+        RequestText::post(&message).header("MCP-Protocol-Version", "2099-01-01").header("Mcp-Method", "tools/list");
     assert_eq!(refused(&server, other).await, (400, json!(-32022)));
 
     let address = server.address();

@@ -89,7 +89,10 @@ async fn a_retry_with_the_old_id_is_refused() {
 #[tokio::test]
 async fn several_rounds_and_rounds_without_a_state() {
     let second = Behaviour::Ask {
-        requests: json!({"r": {"method": "roots/list"}, "e": {"method": "elicitation/create"}}).as_object().unwrap().clone(),
+        requests: json!({"r": {"method": "roots/list"}, "e": {"method": "elicitation/create"}})
+            .as_object()
+            .unwrap()
+            .clone(),
         state: None,
         then: Box::new(Behaviour::Report),
     };
@@ -104,7 +107,8 @@ async fn several_rounds_and_rounds_without_a_state() {
     params.as_object_mut().unwrap().remove("requestState");
     params["inputResponses"] = json!({"r": {"roots": []}, "e": {"action": "decline"}});
     let done = client.request("tools/call", params).await;
-    let texts: Vec<&str> = done["result"]["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> =
+        done["result"]["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
     assert_eq!(texts, [r#"{"model":"m"}"#, r#"{"action":"decline"}"#, r#"{"roots":[]}"#]);
 }
 
@@ -128,7 +132,10 @@ async fn a_legacy_client_hears_of_changes_at_once() {
     client.request("resources/subscribe", json!({"uri": "test://one"})).await;
     client.ask("tools/call", call("touch", json!({}))).await;
     let note = client.next().await;
-    assert_eq!((&note["method"], &note["params"]["uri"]), (&json!("notifications/resources/updated"), &json!("test://one")));
+    assert_eq!(
+        (&note["method"], &note["params"]["uri"]),
+        (&json!("notifications/resources/updated"), &json!("test://one"))
+    );
 }
 
 #[tokio::test]

@@ -46,7 +46,8 @@ pub(crate) fn initialize_params(version: &str) -> Value {
 /// Parameters with the metadata every modern request carries.
 pub(crate) fn modern(mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}, "sampling": {}, "roots": {}});
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"elicitation": {}, "sampling": {}, "roots": {}});
     params
 }
 

@@ -31,7 +31,10 @@ fn a_program_sees_only_its_world() {
     let output = world.command("/usr/bin/env").env("EXTRA", "1").run().unwrap();
     let mut lines: Vec<String> = output.shown_stdout().lines().map(str::to_owned).collect();
     lines.sort();
-    assert_eq!(lines, ["COLOUR=blue", "EXTRA=1", "HOME=[HOME]", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=[WORLD]/tmp"]);
+    assert_eq!(
+        lines,
+        ["COLOUR=blue", "EXTRA=1", "HOME=[HOME]", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=[WORLD]/tmp"]
+    );
 }
 
 #[test]

@@ -43,7 +43,11 @@ fn check_manifest(manifest: &Source) -> Vec<Complaint> {
         };
         if !is_allowed {
             let place = if used.in_tests { "in its tests" } else { "in the product" };
-            complaints.push(Complaint::new(&manifest.path, used.line, format!("{name} may not use {} {place}", used.name)));
+            complaints.push(Complaint::new(
+                &manifest.path,
+                used.line,
+                format!("{name} may not use {} {place}", used.name),
+            ));
         }
     }
     complaints

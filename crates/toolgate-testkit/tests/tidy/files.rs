@@ -9,8 +9,13 @@ const LINES_MAX: usize = 500;
 const EMPTY_NAMES: [&str; 9] = ["util", "utils", "helper", "helpers", "common", "types", "misc", "imp", "base"];
 
 /// Marks of unfinished work, and tests that do not run. Put together here so that this file does not contain them.
-const UNFINISHED: [&str; 5] =
-    [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore")];
+const UNFINISHED: [&str; 5] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("#[ig", "nore"),
+];
 
 pub(crate) fn check(sources: &Sources) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -11,7 +11,9 @@ pub(crate) fn check(sources: &Sources) -> Vec<Complaint> {
         let mut before = "";
         for (number, line) in limits.numbered() {
             if let Some(name) = constant(line) {
-                complaints.extend(check_one(sources, limits, name, before).map(|rule| Complaint::new(&limits.path, number, rule)));
+                complaints.extend(
+                    check_one(sources, limits, name, before).map(|rule| Complaint::new(&limits.path, number, rule)),
+                );
             }
             before = line;
         }
@@ -67,7 +69,10 @@ pub const CURSOR_BYTES: usize = 1;
 ";
         let sources = Sources::of(&[
             ("crates/a/src/limits.rs", limits),
-            ("crates/a/src/one.rs", "//! Uses `CURSOR_BYTES`.\nfn f() { g(LINE_BYTES_MAX, PAGES_MAX, WAIT, CURSOR_BYTES_MAX) }\n"),
+            (
+                "crates/a/src/one.rs",
+                "//! Uses `CURSOR_BYTES`.\nfn f() { g(LINE_BYTES_MAX, PAGES_MAX, WAIT, CURSOR_BYTES_MAX) }\n",
+            ),
             ("crates/b/src/one.rs", "//! B.\nfn f() { g(CURSOR_BYTES) }\n"),
         ]);
         let lines: Vec<usize> = check(&sources).iter().map(|one| one.line).collect();

@@ -41,7 +41,9 @@ fn is_declared(sources: &Sources, source: &Source) -> bool {
         let stands_for_folder = other.path.trim_end_matches(".rs") == home;
         let names_it = other_folder == home || stands_for_folder;
         let mut lines = other.text.lines().map(str::trim);
-        lines.any(|line| (names_it && line.ends_with(&declaration)) || (line.starts_with("#[path") && line.ends_with(&by_path)))
+        lines.any(|line| {
+            (names_it && line.ends_with(&declaration)) || (line.starts_with("#[path") && line.ends_with(&by_path))
+        })
     })
 }
 

@@ -97,7 +97,8 @@ crates/not/looked/at.rs
 ```
 [good](ARCHITECTURE.md), [web](https://example.com/x.md), [bad](docs/none.md).
 ";
-        let sources = Sources::of(&[("README.md", readme), ("ARCHITECTURE.md", ""), ("crates/a/src/lib.rs", "//! A.\n")]);
+        let sources =
+            Sources::of(&[("README.md", readme), ("ARCHITECTURE.md", ""), ("crates/a/src/lib.rs", "//! A.\n")]);
         let found: Vec<String> = check(&sources).iter().map(ToString::to_string).collect();
         let expected = [
             "README.md:2: `crates/a/src/old.rs` does not exist",

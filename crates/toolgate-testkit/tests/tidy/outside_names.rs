@@ -14,7 +14,8 @@ const HOSTS: [&str; 7] = [
 ];
 
 /// What a lock file or a list of packages says when it remembers where a package came from.
-const ORIGINS: [&str; 3] = [concat!("\"resolved\": \"", "http"), concat!("--index", "-url"), concat!("--extra-index", "-url")];
+const ORIGINS: [&str; 3] =
+    [concat!("\"resolved\": \"", "http"), concat!("--index", "-url"), concat!("--extra-index", "-url")];
 
 /// Homes that exist on machines and nowhere else.
 const HOMES: [&str; 1] = [concat!("/ro", "ot/")];
@@ -45,7 +46,8 @@ fn check_file(source: &Source, paths: &[String]) -> Vec<Complaint> {
 fn names_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(start, _)| {
         let before = line.get(..start).and_then(|before| before.chars().last());
-        !before.is_some_and(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-' | '}' | ']' | '*'))
+        !before
+            .is_some_and(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-' | '}' | ']' | '*'))
     })
 }
 
@@ -59,7 +61,10 @@ mod tests {
         let lock = format!("{{\n  \"from\": \"https://{}/x\"\n}}\n", HOSTS[0]);
         let sources = Sources::of(&[
             ("package-lock.json", &lock),
-            ("docs/a.md", "see `/nowhere/at/all/file` or /nowhere/at/other\nbut not ../nowhere/at/all/x nor /everywhere\n"),
+            (
+                "docs/a.md",
+                "see `/nowhere/at/all/file` or /nowhere/at/other\nbut not ../nowhere/at/all/x nor /everywhere\n",
+            ),
         ]);
         let found: Vec<String> = check(&sources).iter().map(|one| format!("{}:{}", one.file, one.line)).collect();
         assert_eq!(found, ["package-lock.json:2", "docs/a.md:1"]);

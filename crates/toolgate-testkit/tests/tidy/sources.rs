@@ -90,8 +90,9 @@ impl Source {
     /// The lines before the test module at the end of the file, if there is one.
     pub(crate) fn product_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
-        let test_module =
-            lines.windows(2).rposition(|pair| pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{'));
+        let test_module = lines
+            .windows(2)
+            .rposition(|pair| pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{'));
         self.numbered().take(test_module.unwrap_or(lines.len()))
     }
 

@@ -57,7 +57,9 @@ fn check_file(source: &Source, stage: &str) -> Vec<Complaint> {
             || allowed.iter().any(|one| import == *one || import.starts_with(&format!("{one}::")));
         if !is_allowed {
             let rule = match first.chars().next() {
-                Some(letter) if letter.is_uppercase() => format!("import `{import}` from its stage, not from the crate root"),
+                Some(letter) if letter.is_uppercase() => {
+                    format!("import `{import}` from its stage, not from the crate root")
+                }
                 _ => format!("`{stage}` may not import `{import}`: that stage comes later, or is nothing it builds on"),
             };
             complaints.push(Complaint::new(&source.path, line, rule));
@@ -84,7 +86,8 @@ fn directly_before(stage: &str) -> &'static [&'static str] {
 
 /// The paths below `crate::` that a file names, with their lines; groups are taken apart.
 fn imports(source: &Source) -> Vec<(usize, String)> {
-    let code: Vec<(usize, &str)> = source.product_lines().filter(|(_, line)| !line.trim_start().starts_with("//")).collect();
+    let code: Vec<(usize, &str)> =
+        source.product_lines().filter(|(_, line)| !line.trim_start().starts_with("//")).collect();
     let mut found = Vec::new();
     for (index, (number, line)) in code.iter().enumerate() {
         for (start, _) in line.match_indices("crate::") {
@@ -125,7 +128,8 @@ fn group_members(text: &str) -> Vec<String> {
 
 /// The path at the start of a text: `a::b::C` of `a::b::C as D`.
 fn path_at(text: &str) -> String {
-    let path: String = text.chars().take_while(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':')).collect();
+    let path: String =
+        text.chars().take_while(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':')).collect();
     path.trim_end_matches(':').to_owned()
 }
 

@@ -62,7 +62,8 @@ pub(crate) async fn call(tool: &str, cx: &RequestContext) -> Option<Result<Reply
 
 async fn sample(cx: &RequestContext) -> Result<Reply, Interruption> {
     let answer = cx.ask("sampled", SAMPLE, sampling(&string_argument(cx, "prompt")?, 100)).await?;
-    let text = answer.member("content").and_then(|content| content.member("text")).and_then(|text| text.read::<String>().ok());
+    let text =
+        answer.member("content").and_then(|content| content.member("text")).and_then(|text| text.read::<String>().ok());
     Ok(said(format!("LLM response: {}", text.unwrap_or_default())))
 }
 
@@ -98,8 +99,7 @@ fn defaults() -> Value {
 }
 
 fn choices() -> Value {
-    let titled =
-        json!([{"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"}, {"const": "value3", "title": "Third"}]);
+    let titled = json!([{"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"}, {"const": "value3", "title": "Third"}]);
     let plain = json!(["option1", "option2", "option3"]);
     json!({
         "untitledSingle": {"type": "string", "enum": plain},

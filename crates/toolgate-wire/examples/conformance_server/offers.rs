@@ -9,7 +9,8 @@ use crate::content::{PNG, image, resource, text};
 use crate::fixture::{string_argument, string_param};
 
 pub(crate) fn prompts() -> Reply {
-    let argument = |name: &str| json!({"name": name, "description": format!("The {name} of the test"), "required": true});
+    let argument =
+        |name: &str| json!({"name": name, "description": format!("The {name} of the test"), "required": true});
     json!({"prompts": [
         {"name": "test_simple_prompt", "description": "A prompt without arguments"},
         {
@@ -44,7 +45,11 @@ pub(crate) async fn prompt(cx: &RequestContext) -> Result<Reply, Interruption> {
         }
         "test_prompt_with_image" => vec![image(), text("Please analyze the image above.")],
         "test_input_required_result_prompt" => {
-            let question = asking::form("What context should the prompt use?", &json!({"context": {"type": "string"}}), &["context"]);
+            let question = asking::form(
+                "What context should the prompt use?",
+                &json!({"context": {"type": "string"}}),
+                &["context"],
+            );
             let answer = cx.ask("user_context", "elicitation/create", question).await?;
             vec![text(format!("Use this context: {}", asking::field(&answer, "context")))]
         }
@@ -82,8 +87,9 @@ pub(crate) fn read(uri: &str) -> Result<Reply, RpcError> {
         "test://static-binary" => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
         "test://watched-resource" => json!({"uri": uri, "mimeType": "text/plain", "text": "Watched content."}),
         _ => {
-            let id = templated
-                .ok_or_else(|| RpcError::invalid_params(format!("there is no resource `{uri}`")).with_data(json!({"uri": uri})))?;
+            let id = templated.ok_or_else(|| {
+                RpcError::invalid_params(format!("there is no resource `{uri}`")).with_data(json!({"uri": uri}))
+            })?;
             let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
             json!({"uri": uri, "mimeType": "application/json", "text": data.to_string()})
         }

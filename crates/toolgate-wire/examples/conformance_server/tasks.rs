@@ -79,7 +79,8 @@ impl Tasks {
     {
         let now = timestamp(SystemTime::now());
         let id = format!("task-{}", self.next.fetch_add(1, Ordering::Relaxed) + 1);
-        let state = State { stage: Stage::Working, updated_at: now.clone(), open: BTreeMap::new(), answers: BTreeMap::new() };
+        let state =
+            State { stage: Stage::Working, updated_at: now.clone(), open: BTreeMap::new(), answers: BTreeMap::new() };
         let task = Arc::new(Task { id: id.clone(), created_at: now, state: Mutex::new(state), changed: Notify::new() });
         locked(&self.known).insert(id, task.clone());
         let created = task.summary();

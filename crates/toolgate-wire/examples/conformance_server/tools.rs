@@ -35,7 +35,11 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("test_logging_tool", "Logs once", "{}"),
     ("test_trigger_tool_change", "Announces that the tools have changed", "{}"),
     ("test_trigger_prompt_change", "Announces that the prompts have changed", "{}"),
-    ("test_custom_header", "Takes an argument that travels as a header too", r#"{"region":{"type":"string","x-mcp-header":"Region"}}"#),
+    (
+        "test_custom_header",
+        "Takes an argument that travels as a header too",
+        r#"{"region":{"type":"string","x-mcp-header":"Region"}}"#,
+    ),
     ("test_input_required_result_elicitation", "Asks the person for a name", "{}"),
     ("test_input_required_result_sampling", "Asks the client's model", "{}"),
     ("test_input_required_result_list_roots", "Asks for the roots", "{}"),
@@ -157,7 +161,8 @@ async fn call_task(tool: &str, shared: &Shared, cx: &RequestContext) -> Option<R
     }
     Some(Ok(match tool {
         "slow_compute" => {
-            let seconds = cx.arguments().member("seconds").and_then(|value| value.read::<f64>().ok()).unwrap_or_default();
+            let seconds =
+                cx.arguments().member("seconds").and_then(|value| value.read::<f64>().ok()).unwrap_or_default();
             let work = async move {
                 sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default()).await;
                 Ok::<_, RpcError>(json!({"content": [text(format!("Computed for {seconds} s"))]}))
@@ -182,7 +187,9 @@ async fn call_task(tool: &str, shared: &Shared, cx: &RequestContext) -> Option<R
         "multi_input" => ask_in_task(shared, &[("first", "The first thing?"), ("second", "The second thing?")]),
         "test_tool_with_task" => match ask_name(cx).await {
             Err(interruption) => return Some(Err(interruption)),
-            Ok(name) => tasks.start(shared, |_| async move { Ok(json!({"content": [text(format!("Hello, {name}!"))]})) }),
+            Ok(name) => {
+                tasks.start(shared, |_| async move { Ok(json!({"content": [text(format!("Hello, {name}!"))]})) })
+            }
         },
         _ => return None,
     }))

@@ -186,7 +186,9 @@ impl About {
 
     fn has_news(&self) -> bool {
         use Feature::{PromptsChanged, ResourceUpdates, ResourcesChanged, Tasks, ToolsChanged};
-        [ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdates, Tasks].into_iter().any(|feature| self.offers(feature))
+        [ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdates, Tasks]
+            .into_iter()
+            .any(|feature| self.offers(feature))
     }
 
     /// The answer to `initialize`. Extensions are left out: they came with 2026-07-28.
@@ -224,8 +226,9 @@ mod tests {
 
     #[test]
     fn what_is_not_declared_is_not_answered() {
-        let about =
-            about(r#"{"tools":{"listChanged":false},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
+        let about = about(
+            r#"{"tools":{"listChanged":false},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#,
+        );
         let cases = [
             ("tools/call", true),
             ("prompts/get", false),

@@ -52,7 +52,8 @@ impl RequestContext {
         let asked = requests.iter().map(|request| async move {
             let call = Call::new(request.method.clone(), Some(request.params.clone()));
             let answer = self.inside().outlet.call(call).await?;
-            check(request, answer).map_err(|problem| RpcError::internal(format!("the client answered wrongly: {problem}")))
+            check(request, answer)
+                .map_err(|problem| RpcError::internal(format!("the client answered wrongly: {problem}")))
         });
         try_join_all(asked).await
     }
@@ -86,7 +87,9 @@ impl RequestContext {
     pub(super) fn may_ask_all(&self, requests: &[InputRequest]) -> Result<(), RpcError> {
         if requests.len() > INPUT_REQUESTS_MAX {
             let what = format!("{} questions in one round", requests.len());
-            return Err(RpcError::internal(LimitBreach::new("INPUT_REQUESTS_MAX", INPUT_REQUESTS_MAX, what).to_string()));
+            return Err(RpcError::internal(
+                LimitBreach::new("INPUT_REQUESTS_MAX", INPUT_REQUESTS_MAX, what).to_string(),
+            ));
         }
         requests.iter().try_for_each(|request| self.may_ask(request))
     }
@@ -108,7 +111,8 @@ impl RequestContext {
     fn may_elicit(&self, params: &RawJson) -> Result<(), RpcError> {
         let capability = self.client_capabilities().member("elicitation").filter(|value| !value.is_null());
         let capability = capability.ok_or_else(|| missing_capability(&json!({"elicitation": {}})))?;
-        let mode = params.member("mode").and_then(|mode| mode.read::<String>().ok()).unwrap_or_else(|| "form".to_owned());
+        let mode =
+            params.member("mode").and_then(|mode| mode.read::<String>().ok()).unwrap_or_else(|| "form".to_owned());
         // A client that names no mode means forms.
         let declared = capability.member(&mode).is_some() || (mode == "form" && capability.member("url").is_none());
         if declared { Ok(()) } else { Err(missing_capability(&json!({"elicitation": {mode: {}}}))) }

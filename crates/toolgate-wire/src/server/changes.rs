@@ -86,7 +86,8 @@ struct News {
 
 impl News {
     fn next(&mut self) -> Option<Notification> {
-        let list = |told: &mut bool, method: &'static str| std::mem::take(told).then(|| Notification::new(method, None));
+        let list =
+            |told: &mut bool, method: &'static str| std::mem::take(told).then(|| Notification::new(method, None));
         list(&mut self.tools, "notifications/tools/list_changed")
             .or_else(|| list(&mut self.prompts, "notifications/prompts/list_changed"))
             .or_else(|| list(&mut self.resources, "notifications/resources/list_changed"))

@@ -1,7 +1,7 @@
 //! `RequestContext`: one request while its handler runs: what was asked, by whom, and what can be told to the client meanwhile.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::future::BoxFuture;
 use http::request::Parts;
@@ -48,7 +48,10 @@ impl Caller {
 
     /// Whether the client declared an extension.
     pub fn has_extension(&self, name: &str) -> bool {
-        self.capabilities.member("extensions").and_then(|extensions| extensions.member(name)).is_some_and(|value| !value.is_null())
+        self.capabilities
+            .member("extensions")
+            .and_then(|extensions| extensions.member(name))
+            .is_some_and(|value| !value.is_null())
     }
 }
 
@@ -96,6 +99,8 @@ pub(super) struct Inside {
     pub(super) caller: Arc<Caller>,
     pub(super) about: Arc<About>,
     pub(super) meta: Option<RawJson>,
+    /// The `arguments`, found when first asked for or while the request was let in.
+    pub(super) arguments: OnceLock<RawJson>,
     pub(super) progress_token: Option<RawJson>,
     /// From which level on the client wants log messages; `None` is not at all.
     pub(super) log_level: Option<LogLevel>,
@@ -130,6 +135,7 @@ impl RequestContext {
             caller: before.caller.clone(),
             about: before.about.clone(),
             meta: before.meta.clone(),
+            arguments: before.arguments.clone(),
             progress_token: before.progress_token.clone(),
             log_level: before.log_level,
             input,
@@ -156,8 +162,11 @@ impl RequestContext {
 
     /// The `arguments` of a tool or prompt; `{}` when there are none.
     pub fn arguments(&self) -> RawJson {
-        let params = self.0.request.params.as_ref();
-        params.and_then(|params| params.member("arguments")).filter(|value| !value.is_null()).unwrap_or(RawJson::EMPTY_OBJECT)
+        let find = || {
+            let arguments = self.0.request.params.as_ref().and_then(|params| params.member("arguments"));
+            arguments.filter(|value| !value.is_null()).unwrap_or(RawJson::EMPTY_OBJECT)
+        };
+        self.0.arguments.get_or_init(find).clone()
     }
 
     /// Who asks.
@@ -197,7 +206,11 @@ impl RequestContext {
 
     /// An error that names the extension, unless the client declared it.
     pub fn require_extension(&self, name: &str) -> Result<(), RpcError> {
-        if self.0.caller.has_extension(name) { Ok(()) } else { Err(missing_capability(&json!({"extensions": {name: {}}}))) }
+        if self.0.caller.has_extension(name) {
+            Ok(())
+        } else {
+            Err(missing_capability(&json!({"extensions": {name: {}}})))
+        }
     }
 
     /// The `_meta` of the request.
@@ -261,10 +274,15 @@ impl RequestContext {
 
 /// `-32021` with what the client would have to declare.
 pub(super) fn missing_capability(required: &Value) -> RpcError {
-    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>().join(", ")).unwrap_or_default();
+    let names = |value: &Value| {
+        value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>().join(", ")).unwrap_or_default()
+    };
     let name = required.get("extensions").map_or_else(|| names(required), names);
-    RpcError::new(RpcError::MISSING_CLIENT_CAPABILITY, format!("the client has to declare the capability `{name}` for this"))
-        .with_data(json!({"requiredCapabilities": required}))
+    RpcError::new(
+        RpcError::MISSING_CLIENT_CAPABILITY,
+        format!("the client has to declare the capability `{name}` for this"),
+    )
+    .with_data(json!({"requiredCapabilities": required}))
 }
 
 /// Whole numbers without a fraction, as most writers spell them.
@@ -275,7 +293,10 @@ fn number(value: f64) -> Value {
 
 impl fmt::Debug for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestContext").field("request", &self.0.request).field("caller", &self.0.caller).finish_non_exhaustive()
+        f.debug_struct("RequestContext")
+            .field("request", &self.0.request)
+            .field("caller", &self.0.caller)
+            .finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,15 @@ use crate::raw::{RawJson, mentions, write_string};
 
 /// Results that may be kept for a while.
 fn is_cacheable(method: &str) -> bool {
-    matches!(method, "server/discover" | "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "resources/read")
+    matches!(
+        method,
+        "server/discover"
+            | "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "resources/read"
+    )
 }
 
 /// What the role writes; the last two only on results that may be kept.
@@ -43,7 +51,8 @@ pub(super) fn wrap(result: &RawJson, result_type: &str, cx: &RequestContext) -> 
         out.extend_from_slice(about.result_meta().as_bytes());
         out.extend_from_slice(b",");
     }
-    let named = written.meta.and_then(|meta| with_server_info(&meta, about)).map(|meta| result.with_member("_meta", &meta));
+    let named =
+        written.meta.and_then(|meta| with_server_info(&meta, about)).map(|meta| result.with_member("_meta", &meta));
     let result = named.as_ref().unwrap_or(result);
     let rest = if result.is_object() { &result.as_bytes()[1..] } else { &b"}"[..] };
     if rest.trim_ascii_start() == b"}" && out.len() > 1 {
@@ -88,7 +97,11 @@ fn with_server_info(meta: &RawJson, about: &About) -> Option<RawJson> {
 }
 
 /// The "input required" result, with what must be remembered until the answers come.
-pub(super) fn input_required(needed: &InputRequired, key: Option<&StateKey>, cx: &RequestContext) -> Result<RawJson, RpcError> {
+pub(super) fn input_required(
+    needed: &InputRequired,
+    key: Option<&StateKey>,
+    cx: &RequestContext,
+) -> Result<RawJson, RpcError> {
     if !matches!(cx.method(), "tools/call" | "prompts/get" | "resources/read") {
         return Err(RpcError::internal(format!("`{}` cannot ask for input", cx.method())));
     }
@@ -105,7 +118,8 @@ pub(super) fn input_required(needed: &InputRequired, key: Option<&StateKey>, cx:
     kept.state = needed.state.clone().or(kept.state);
     let mut result = RawJson::EMPTY_OBJECT;
     if !kept.answers.is_empty() || kept.state.is_some() || needed.requests.is_empty() {
-        let key = key.ok_or_else(|| RpcError::internal("no key to sign `requestState` with: the system gives no randomness"))?;
+        let key = key
+            .ok_or_else(|| RpcError::internal("no key to sign `requestState` with: the system gives no randomness"))?;
         let state = key.seal(cx.method(), &cx.params(), &kept)?;
         result = result.with_member("requestState", &RawJson::string(&state));
     }

@@ -32,11 +32,13 @@ pub(super) async fn run(core: &ServerCore, cx: &RequestContext) -> Result<RawJso
     let asked: Asked = asked.read().map_err(|error| RpcError::invalid_params(format!("`notifications`: {error}")))?;
     let wanted = honoured(asked, &cx.inside().about);
     if wanted.uris.len() + wanted.tasks.len() > SUBSCRIPTIONS_MAX {
-        let breach = LimitBreach::new("SUBSCRIPTIONS_MAX", SUBSCRIPTIONS_MAX, "resources and tasks in one subscription");
+        let breach =
+            LimitBreach::new("SUBSCRIPTIONS_MAX", SUBSCRIPTIONS_MAX, "resources and tasks in one subscription");
         return Err(RpcError::invalid_params(breach.to_string()));
     }
     let tag = RawJson::EMPTY_OBJECT.with_member(SUBSCRIPTION_ID, &cx.id().to_raw());
-    let acknowledgement = RawJson::EMPTY_OBJECT.with_member("notifications", &described(&wanted)).with_member("_meta", &tag);
+    let acknowledgement =
+        RawJson::EMPTY_OBJECT.with_member("notifications", &described(&wanted)).with_member("_meta", &tag);
     let listener = core.hub.listen(Audience::Subscription, wanted); // Before the acknowledgement, so that nothing after it is missed.
     let acknowledged = Notification::new("notifications/subscriptions/acknowledged", Some(acknowledgement));
     cx.inside().outlet.notify(acknowledged).await?;
@@ -68,7 +70,11 @@ fn honoured(asked: Asked, about: &About) -> Wanted {
 /// The same as the acknowledgement writes it.
 fn described(wanted: &Wanted) -> RawJson {
     let mut out = RawJson::EMPTY_OBJECT;
-    let lists = [("resourcesListChanged", wanted.resources), ("promptsListChanged", wanted.prompts), ("toolsListChanged", wanted.tools)];
+    let lists = [
+        ("resourcesListChanged", wanted.resources),
+        ("promptsListChanged", wanted.prompts),
+        ("toolsListChanged", wanted.tools),
+    ];
     for (name, set) in [("taskIds", &wanted.tasks), ("resourceSubscriptions", &wanted.uris)] {
         if !set.is_empty() {
             out = out.with_member(name, &json!(set).into());

@@ -18,8 +18,16 @@ pub enum LogLevel {
 
 impl LogLevel {
     /// All of them, in order.
-    pub const ALL: [Self; 8] =
-        [Self::Debug, Self::Info, Self::Notice, Self::Warning, Self::Error, Self::Critical, Self::Alert, Self::Emergency];
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
 
     /// Its name on the wire.
     pub const fn as_str(self) -> &'static str {

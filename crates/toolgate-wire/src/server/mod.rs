@@ -85,8 +85,12 @@ impl Server {
 
     fn with(self, change: impl FnOnce(&mut ServerCore)) -> Self {
         let core = &self.core;
-        let mut core =
-            ServerCore { service: core.service.clone(), tap: core.tap.clone(), state_key: core.state_key.clone(), hub: core.hub.clone() };
+        let mut core = ServerCore {
+            service: core.service.clone(),
+            tap: core.tap.clone(),
+            state_key: core.state_key.clone(),
+            hub: core.hub.clone(),
+        };
         change(&mut core);
         Self { core: Arc::new(core) }
     }

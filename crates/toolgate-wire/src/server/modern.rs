@@ -1,7 +1,7 @@
 //! Requests of 2026-07-28: each says everything about itself. Read and checked here, in the order the protocol wants errors to be found.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
@@ -37,7 +37,9 @@ impl Refusal {
 pub(crate) fn status_of(error: &RpcError) -> StatusCode {
     match error.code {
         RpcError::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-        RpcError::HEADER_MISMATCH | RpcError::MISSING_CLIENT_CAPABILITY | RpcError::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+        RpcError::HEADER_MISMATCH | RpcError::MISSING_CLIENT_CAPABILITY | RpcError::UNSUPPORTED_VERSION => {
+            StatusCode::BAD_REQUEST
+        }
         _ => StatusCode::OK,
     }
 }
@@ -124,16 +126,17 @@ impl ServerCore {
         let told: Meta<'_> = meta.read().map_err(|error| invalid(&format!("`params._meta`: {error}")))?;
         let asked = told.version.ok_or_else(|| invalid(&format!("`params._meta` lacks `{PROTOCOL_VERSION}`")))?;
         let capabilities = told.capabilities.map(|capabilities| meta.share(capabilities)).filter(RawJson::is_object);
-        let capabilities = capabilities.ok_or_else(|| invalid(&format!("`params._meta` lacks the object `{CLIENT_CAPABILITIES}`")))?;
+        let capabilities =
+            capabilities.ok_or_else(|| invalid(&format!("`params._meta` lacks the object `{CLIENT_CAPABILITIES}`")))?;
 
         let headers = http.as_ref().map(|parts| &parts.headers);
         if let Some(headers) = headers {
             check_version_header(headers, &asked).map_err(Refusal::bad_request)?;
         }
         let version = speaks(&about, &asked).map_err(Refusal::bad_request)?;
-        let log_level = told
-            .log_level
-            .map(|level| LogLevel::parse(&level).ok_or_else(|| invalid(&format!("`{LOG_LEVEL}`: there is no level `{level}`"))));
+        let log_level = told.log_level.map(|level| {
+            LogLevel::parse(&level).ok_or_else(|| invalid(&format!("`{LOG_LEVEL}`: there is no level `{level}`")))
+        });
         let log_level = log_level.transpose()?;
         let caller = Caller { version, info: told.info.map(|info| meta.share(info)), capabilities };
         self.check_method(&request.method, &read, &caller, headers)?;
@@ -144,6 +147,11 @@ impl ServerCore {
             about,
             progress_token,
             meta: Some(meta),
+            arguments: read
+                .arguments
+                .map(|arguments| params.share(arguments))
+                .filter(|value| !value.is_null())
+                .map_or_else(OnceLock::new, Into::into),
             log_level,
             input,
             outlet,
@@ -154,7 +162,13 @@ impl ServerCore {
     }
 
     /// The method, and what the headers and capabilities have to say about it.
-    fn check_method(&self, method: &str, params: &Params<'_>, caller: &Caller, headers: Option<&HeaderMap>) -> Result<(), Refusal> {
+    fn check_method(
+        &self,
+        method: &str,
+        params: &Params<'_>,
+        caller: &Caller,
+        headers: Option<&HeaderMap>,
+    ) -> Result<(), Refusal> {
         if let Some(headers) = headers {
             headers::check_method(headers, method).map_err(Refusal::bad_request)?;
         }
@@ -176,13 +190,20 @@ impl ServerCore {
         Ok(())
     }
 
-    fn check_param_headers(&self, headers: &HeaderMap, tool: &str, arguments: Option<&RawValue>) -> Result<(), RpcError> {
+    fn check_param_headers(
+        &self,
+        headers: &HeaderMap,
+        tool: &str,
+        arguments: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let Some(schema) = self.service.input_schema(tool) else { return Ok(()) };
-        let wanted = ParamHeaders::of(&schema).map_err(|reason| RpcError::internal(format!("input schema: {reason}")))?;
+        let wanted =
+            ParamHeaders::of(&schema).map_err(|reason| RpcError::internal(format!("input schema: {reason}")))?;
         if wanted.is_empty() {
             return Ok(());
         }
-        let arguments = arguments.map_or(Ok(RawJson::EMPTY_OBJECT), |arguments| RawJson::from_bytes(arguments.get().to_owned()))?;
+        let arguments =
+            arguments.map_or(Ok(RawJson::EMPTY_OBJECT), |arguments| RawJson::from_bytes(arguments.get().to_owned()))?;
         wanted.check(headers, &arguments).map_err(mismatch)
     }
 
@@ -190,11 +211,15 @@ impl ServerCore {
     fn input(&self, request: &Request, params: &RawJson, read: &Params<'_>) -> Result<Input, RpcError> {
         let mut input = Input::default();
         if let Some(state) = read.state.map(|state| params.share(state)).filter(|state| !state.is_null()) {
-            let state: String = state.read().map_err(|_| RpcError::invalid_params("`requestState` must be a string"))?;
-            let key = self.state_key.as_ref().ok_or_else(|| RpcError::internal("no key to verify `requestState` with"))?;
+            let state: String =
+                state.read().map_err(|_| RpcError::invalid_params("`requestState` must be a string"))?;
+            let key =
+                self.state_key.as_ref().ok_or_else(|| RpcError::internal("no key to verify `requestState` with"))?;
             input = key.open(&request.method, params, &state)?;
         }
-        if let Some(responses) = read.responses.map(|responses| params.share(responses)).filter(|value| !value.is_null()) {
+        if let Some(responses) =
+            read.responses.map(|responses| params.share(responses)).filter(|value| !value.is_null())
+        {
             if !responses.is_object() {
                 return Err(RpcError::invalid_params("`inputResponses` must be an object"));
             }

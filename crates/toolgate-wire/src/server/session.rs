@@ -83,7 +83,8 @@ impl Session {
             resources: about.offers(Feature::ResourcesChanged),
             ..Wanted::default()
         };
-        let listener = lock(&self.news).get_or_insert_with(|| Arc::new(self.core.hub.listen(Audience::Session, wanted))).clone();
+        let listener =
+            lock(&self.news).get_or_insert_with(|| Arc::new(self.core.hub.listen(Audience::Session, wanted))).clone();
         self.start_telling();
         listener
     }
@@ -106,7 +107,8 @@ impl Session {
 
     fn set_level(&self, params: &RawJson) -> Result<RawJson, RpcError> {
         let name = params.member("level").and_then(|level| level.read::<String>().ok()).unwrap_or_default();
-        let level = LogLevel::parse(&name).ok_or_else(|| RpcError::invalid_params(format!("there is no log level `{name}`")))?;
+        let level = LogLevel::parse(&name)
+            .ok_or_else(|| RpcError::invalid_params(format!("there is no log level `{name}`")))?;
         self.log_level.store(level as u8, Ordering::Relaxed);
         Ok(RawJson::EMPTY_OBJECT)
     }
@@ -118,7 +120,9 @@ impl Session {
         if method == "resources/unsubscribe" {
             listener.unwatch(&uri);
         } else if !listener.watch(&uri, SUBSCRIPTIONS_MAX) {
-            return Err(RpcError::invalid_params(format!("more than {SUBSCRIPTIONS_MAX} subscriptions (limit SUBSCRIPTIONS_MAX)")));
+            return Err(RpcError::invalid_params(format!(
+                "more than {SUBSCRIPTIONS_MAX} subscriptions (limit SUBSCRIPTIONS_MAX)"
+            )));
         }
         Ok(RawJson::EMPTY_OBJECT)
     }
@@ -152,12 +156,14 @@ impl Session {
         }
         let Some(caller) = caller else { return ready(Err(RpcError::method_not_found(&method))) };
         let meta = incoming.request.params.as_ref().and_then(|params| params.member("_meta"));
-        let progress_token = meta.as_ref().and_then(|meta| meta.member("progressToken")).filter(|token| !token.is_null());
+        let progress_token =
+            meta.as_ref().and_then(|meta| meta.member("progressToken")).filter(|token| !token.is_null());
         let cx = RequestContext::new(Inside {
             request: incoming.request.clone(),
             caller,
             about,
             meta,
+            arguments: OnceLock::new(),
             progress_token,
             log_level: LogLevel::ALL.get(usize::from(self.log_level.load(Ordering::Relaxed))).copied(),
             input: Input::default(),

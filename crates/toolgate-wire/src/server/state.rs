@@ -106,8 +106,10 @@ mod tests {
     fn a_state_comes_back_only_to_its_own_request() {
         let key = StateKey::new(&[7; 32]);
         let params = RawJson::from_bytes(r#"{"name":"a"}"#).unwrap();
-        let kept =
-            Input { answers: vec![("q".to_owned(), RawJson::from_bytes(r#"{"n":1e2}"#).unwrap())], state: Some("\"mine\"\n".to_owned()) };
+        let kept = Input {
+            answers: vec![("q".to_owned(), RawJson::from_bytes(r#"{"n":1e2}"#).unwrap())],
+            state: Some("\"mine\"\n".to_owned()),
+        };
         let sealed = key.seal("tools/call", &params, &kept).unwrap();
         let opened = key.open("tools/call", &params, &sealed).unwrap();
         assert_eq!(opened.state, kept.state);

@@ -95,7 +95,11 @@ fn die_with_parent(command: &mut Command) {
     let ask_for_signal = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
         // The parent may have died before the signal was asked for.
-        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(std::io::Error::other("the parent is gone")) }
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(std::io::Error::other("the parent is gone"))
+        }
     };
     // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
     unsafe { command.pre_exec(ask_for_signal) };
@@ -199,7 +203,9 @@ impl Ending {
     async fn explain(mut self) -> String {
         let waited = tokio::time::timeout(EXIT_STATUS_WAIT, self.has_ended.wait_for(Option::is_some)).await;
         let what = match waited {
-            Ok(Ok(status)) => status.map_or_else(|| "the server ended".to_owned(), |status| format!("the server ended with {status}")),
+            Ok(Ok(status)) => {
+                status.map_or_else(|| "the server ended".to_owned(), |status| format!("the server ended with {status}"))
+            }
             _ => "the server closed its stdout".to_owned(),
         };
         what + &last_words(&tail_text(&self.tail))

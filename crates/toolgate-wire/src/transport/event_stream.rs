@@ -57,13 +57,15 @@ pub struct EventReader {
     /// Whether `event` holds anything to hand out.
     touched: bool,
     has_data: bool,
+    /// The data of `event` as soon as it has more than one line: appended to, since copying it for every line would take forever.
+    joined: BytesMut,
 }
 
 impl EventReader {
     /// Adds bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() + self.event.data.len() > MESSAGE_BYTES_MAX {
+        if self.buffer.len() + self.event.data.len() + self.joined.len() > MESSAGE_BYTES_MAX {
             let what = "one server-sent event";
             return Err(Error::Limit(LimitBreach::new("MESSAGE_BYTES_MAX", MESSAGE_BYTES_MAX, what)));
         }
@@ -75,6 +77,9 @@ impl EventReader {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
                 self.has_data = false;
+                if !self.joined.is_empty() {
+                    self.event.data = self.joined.split().freeze();
+                }
                 if std::mem::take(&mut self.touched) {
                     return Some(std::mem::take(&mut self.event));
                 }
@@ -120,28 +125,26 @@ impl EventReader {
         }
         let text = || String::from_utf8_lossy(&value).into_owned();
         match &name[..] {
+            b"data" if self.has_data => {
+                let first = std::mem::take(&mut self.event.data);
+                self.joined.extend_from_slice(&first);
+                self.joined.extend_from_slice(b"\n");
+                self.joined.extend_from_slice(&value);
+            }
             b"data" => {
-                self.event.data = if self.has_data { joined(&self.event.data, &value) } else { value };
+                self.event.data = value;
                 self.has_data = true;
             }
             b"event" => self.event.kind = Some(text()),
             b"id" if !value.contains(&0) => self.event.id = Some(text()),
             b"retry" => match text().parse() {
-                Ok(retry) => self.event.retry_ms = Some(retry),
-                Err(_) => return,
+                Ok(retry) if value.iter().all(u8::is_ascii_digit) => self.event.retry_ms = Some(retry),
+                _ => return,
             },
             _ => return, // A comment, or a field from the future.
         }
         self.touched = true;
     }
-}
-
-fn joined(first: &[u8], second: &[u8]) -> Bytes {
-    let mut both = BytesMut::with_capacity(first.len() + second.len() + 1);
-    both.extend_from_slice(first);
-    both.extend_from_slice(b"\n");
-    both.extend_from_slice(second);
-    both.freeze()
 }
 
 #[cfg(test)]
@@ -155,7 +158,12 @@ mod tests {
             reader.push(chunk).unwrap();
             while let Some(event) = reader.next_event() {
                 let data = String::from_utf8_lossy(&event.data).into_owned();
-                events.push((event.kind.unwrap_or_default(), data, event.id.unwrap_or_default(), event.retry_ms.unwrap_or(0)));
+                events.push((
+                    event.kind.unwrap_or_default(),
+                    data,
+                    event.id.unwrap_or_default(),
+                    event.retry_ms.unwrap_or(0),
+                ));
             }
         }
         events
@@ -180,6 +188,25 @@ mod tests {
                 assert_eq!(read(&[&bytes[..cut], &bytes[cut..]]), expected, "cut at {cut}, ending {ending:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_time_to_wait_is_digits_and_nothing_else() {
+        for (value, retry_ms) in [("500", 500), ("+500", 0), ("-1", 0), ("", 0), ("18446744073709551616", 0)] {
+            let text = format!("retry: {value}\ndata: x\n\n");
+            assert_eq!(read(&[text.as_bytes()]), [(String::new(), "x".to_owned(), String::new(), retry_ms)], "{value}");
+        }
+    }
+
+    /// Were the data copied for every line, this would be a quarter of a terabyte to copy.
+    #[test]
+    fn an_event_of_very_many_lines_is_read_in_one_go() {
+        let lines = 700_000;
+        let mut text = "data:\n".repeat(lines);
+        text.push_str("\ndata: next\n\n");
+        let events = read(&[text.as_bytes()]);
+        let sizes: Vec<usize> = events.iter().map(|(_, data, ..)| data.len()).collect();
+        assert_eq!(sizes, [lines - 1, 4]);
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(crate) fn is_event_stream<B>(response: &Response<B>) -> bool {
 
 /// The whole body, up to the size of one message.
 pub(crate) async fn collect(response: Response<Incoming>) -> Result<Bytes> {
-    let announced = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let announced =
+        response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > MESSAGE_BYTES_MAX) {
         return Err(too_large());
     }
@@ -87,14 +88,20 @@ impl Resume {
 
     /// What the server asked for, else longer with every attempt.
     pub(crate) fn next_delay(&mut self) -> Duration {
-        let grown = Duration::from_millis(RETRY_DELAY_MS).mul_f64(1.5_f64.powi(i32::try_from(self.attempts).unwrap_or(16)));
+        let grown =
+            Duration::from_millis(RETRY_DELAY_MS).mul_f64(1.5_f64.powi(i32::try_from(self.attempts).unwrap_or(16)));
         self.attempts += 1;
         self.retry.unwrap_or(grown).min(Duration::from_millis(RETRY_DELAY_MS_MAX))
     }
 }
 
 /// Delivers the events of a stream until the `calls` that wait for it are answered, or it ends.
-pub(crate) async fn follow(inbound: &Inbound, mut body: Incoming, calls: &[CallId], resume: &mut Resume) -> Result<Followed> {
+pub(crate) async fn follow(
+    inbound: &Inbound,
+    mut body: Incoming,
+    calls: &[CallId],
+    resume: &mut Resume,
+) -> Result<Followed> {
     let mut events = EventReader::default();
     loop {
         let frame = match body.frame().await {
@@ -147,7 +154,8 @@ pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[
     };
     let text = String::from_utf8_lossy(&body).into_owned();
     let failure = HttpFailure { url, status, challenges, body: text, rpc };
-    let wants_login = status == StatusCode::UNAUTHORIZED || (status == StatusCode::FORBIDDEN && !failure.challenges.is_empty());
+    let wants_login =
+        status == StatusCode::UNAUTHORIZED || (status == StatusCode::FORBIDDEN && !failure.challenges.is_empty());
     if wants_login {
         return Error::LoginNeeded(failure.into());
     }

@@ -56,7 +56,10 @@ impl HttpEndpoint {
     pub fn new(pool: HttpPool, url: &str) -> Result<Self> {
         let uri: Uri = url.parse().map_err(|error| Error::io(format!("read the URL `{url}`"), error))?;
         if uri.host().is_none() || !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return Err(Error::io(format!("read the URL `{url}`"), "it must start with `http://` or `https://` and name a host"));
+            return Err(Error::io(
+                format!("read the URL `{url}`"),
+                "it must start with `http://` or `https://` and name a host",
+            ));
         }
         Ok(Self { pool, url: uri, headers: HeaderMap::new(), credentials: None })
     }
@@ -74,7 +77,13 @@ impl HttpEndpoint {
         Ok(headers)
     }
 
-    pub(crate) async fn request(&self, method: HttpMethod, url: Uri, headers: HeaderMap, body: Bytes) -> Result<Response<Incoming>> {
+    pub(crate) async fn request(
+        &self,
+        method: HttpMethod,
+        url: Uri,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
         *request.uri_mut() = url;
@@ -137,9 +146,11 @@ impl HttpLink {
     /// Opens the stream for what the server says unasked, and waits until it is open or refused.
     pub(crate) async fn listen(&self) {
         let body = match tokio::time::timeout(LISTEN_OPEN, self.wire.get(None)).await {
-            Ok(Ok(response)) if response.status().is_success() && http_answer::is_event_stream(&response) => Some(response.into_body()),
+            Ok(Ok(response)) if response.status().is_success() && http_answer::is_event_stream(&response) => {
+                Some(response.into_body())
+            }
             Ok(Ok(response)) if !response.status().is_server_error() => return, // The server has no such stream, and need not have.
-            _ => None, // It may come later.
+            _ => None,                                                          // It may come later.
         };
         let task = tokio::spawn(keep_listening(self.wire.clone(), body));
         if let Some(former) = lock(&self.listening).replace(task.abort_handle()) {
@@ -183,7 +194,8 @@ impl Link for HttpLink {
                 listening.abort();
             }
             if lock(&self.wire.state).session.is_some() {
-                let _gone_either_way = tokio::time::timeout(Duration::from_millis(CLOSE_MS), self.wire.delete()).await.is_ok();
+                let _gone_either_way =
+                    tokio::time::timeout(Duration::from_millis(CLOSE_MS), self.wire.delete()).await.is_ok();
             }
         })
     }
@@ -257,7 +269,13 @@ impl HttpWire {
         self.request(HttpMethod::DELETE, &state, headers, Bytes::new()).await.map(drop)
     }
 
-    async fn request(&self, method: HttpMethod, state: &State, headers: HeaderMap, body: Bytes) -> Result<Response<Incoming>> {
+    async fn request(
+        &self,
+        method: HttpMethod,
+        state: &State,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>> {
         let url = state.moved_to.clone().unwrap_or_else(|| self.endpoint.url.clone());
         self.endpoint.request(method, url, headers, body).await
     }
@@ -276,7 +294,10 @@ impl HttpWire {
     fn remember_session(&self, response: &Response<Incoming>) {
         let Some(session) = response.headers().get(MCP_SESSION_ID) else { return };
         let mut state = lock(&self.state);
-        if !state.version.is_some_and(Version::is_modern) && response.status().is_success() && state.session.as_ref() != Some(session) {
+        if !state.version.is_some_and(Version::is_modern)
+            && response.status().is_success()
+            && state.session.as_ref() != Some(session)
+        {
             state.session = Some(session.clone());
         }
     }
@@ -287,7 +308,8 @@ impl HttpWire {
             return false;
         }
         let from = state.moved_to.as_ref().unwrap_or(&self.endpoint.url);
-        let target = response.headers().get(LOCATION).and_then(|location| resolve_same_origin(from, location.to_str().ok()?));
+        let target =
+            response.headers().get(LOCATION).and_then(|location| resolve_same_origin(from, location.to_str().ok()?));
         let Some(target) = target else { return false };
         lock(&self.state).moved_to = Some(target);
         true
@@ -306,7 +328,10 @@ impl HttpWire {
         if !http_answer::is_event_stream(&response) {
             let body = http_answer::collect(response).await?;
             if body.trim_ascii().is_empty() {
-                return Err(Error::protocol(format!("{} accepted the request (HTTP {status}) without answering it", self.endpoint.url)));
+                return Err(Error::protocol(format!(
+                    "{} accepted the request (HTTP {status}) without answering it",
+                    self.endpoint.url
+                )));
             }
             self.inbound.frame(&body, calls.first().copied());
             return self.ensure_answered(calls, "the body holds no answer to the request");
@@ -331,7 +356,12 @@ impl HttpWire {
 
     /// Opens a stream that ended before its answer again, where that is possible.
     async fn resume(&self, resume: &mut Resume, why: &str) -> Result<Incoming> {
-        let lost = |more: &str| Error::io(format!("read the answer of {}", self.endpoint.url), format!("the stream ended before the answer ({why}){more}"));
+        let lost = |more: &str| {
+            Error::io(
+                format!("read the answer of {}", self.endpoint.url),
+                format!("the stream ended before the answer ({why}){more}"),
+            )
+        };
         let is_modern = lock(&self.state).version.is_some_and(Version::is_modern);
         loop {
             let Some(last_id) = resume.last_id.clone().filter(|_| !is_modern) else { return Err(lost("")) };
@@ -340,11 +370,15 @@ impl HttpWire {
             }
             tokio::time::sleep(resume.next_delay()).await;
             match self.get(Some(&last_id)).await {
-                Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => return Ok(response.into_body()),
+                Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => {
+                    return Ok(response.into_body());
+                }
                 Ok(response) if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) => {
                     return Err(Error::SessionLost(response.status()));
                 }
-                Ok(response) if response.status().is_client_error() => return Err(lost(&format!("; resuming it gave HTTP {}", response.status()))),
+                Ok(response) if response.status().is_client_error() => {
+                    return Err(lost(&format!("; resuming it gave HTTP {}", response.status())));
+                }
                 Ok(_) | Err(_) => {}
             }
         }

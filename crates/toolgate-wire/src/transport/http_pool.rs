@@ -29,6 +29,7 @@ use tower_service::Service;
 
 use crate::error::{Error, Result};
 use crate::limits::{HEADER_BYTES_MAX, LimitBreach};
+use crate::transport::http_kept_alive::KeptAlive;
 
 /// How connections are made.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +60,8 @@ pub struct HttpPool(Arc<Inner>);
 struct Inner {
     settings: HttpSettings,
     matcher: Arc<Matcher>,
+    /// For plain `http` without a proxy.
+    direct: KeptAlive,
     plain: Client<Connector, Full<Bytes>>,
     secure: OnceLock<Result<Client<HttpsConnector<Connector>, Full<Bytes>>>>,
 }
@@ -80,16 +83,22 @@ impl HttpPool {
     pub fn new(settings: HttpSettings) -> Self {
         let proxy = &settings.proxy;
         let matcher = Arc::new(Matcher::builder().http(&*proxy.http).https(&*proxy.https).no(&*proxy.no_proxy).build());
-        let plain = builder(&settings).build(Connector::new(matcher.clone()));
-        Self(Arc::new(Inner { settings, matcher, plain, secure: OnceLock::new() }))
+        let connector = Connector::new(matcher.clone());
+        let direct = KeptAlive::new(connector.http.clone());
+        let plain = builder(&settings).build(connector);
+        Self(Arc::new(Inner { settings, matcher, direct, plain, secure: OnceLock::new() }))
     }
 
     /// Sends a request and waits for the head of the answer.
     pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
-        let (method, url) = (request.method().clone(), request.uri().clone());
         let is_plain = request.uri().scheme() == Some(&Scheme::HTTP);
+        let proxy = if is_plain { self.0.matcher.intercept(request.uri()) } else { None };
+        if is_plain && proxy.is_none() && !self.0.settings.http2_prior_knowledge {
+            return self.0.direct.request(request).await;
+        }
+        let (method, url) = (request.method().clone(), request.uri().clone());
         let answer = if is_plain {
-            if let Some(auth) = self.0.matcher.intercept(request.uri()).and_then(|proxy| proxy.basic_auth().cloned()) {
+            if let Some(auth) = proxy.and_then(|proxy| proxy.basic_auth().cloned()) {
                 request.headers_mut().insert(PROXY_AUTHORIZATION, auth);
             }
             self.0.plain.request(request).await
@@ -118,7 +127,11 @@ impl Inner {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let connector = Connector::new(self.matcher.clone());
-        let connector = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_all_versions().wrap_connector(connector);
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_only()
+            .enable_all_versions()
+            .wrap_connector(connector);
         Ok(builder(&HttpSettings::default()).build(connector))
     }
 }
@@ -126,7 +139,9 @@ impl Inner {
 fn builder(settings: &HttpSettings) -> Builder {
     let mut builder = Client::builder(TokioExecutor::new());
     builder.timer(TokioTimer::new()).pool_timer(TokioTimer::new());
-    builder.http1_max_buf_size(HEADER_BYTES_MAX).http2_max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX));
+    builder
+        .http1_max_buf_size(HEADER_BYTES_MAX)
+        .http2_max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX));
     builder.http2_only(settings.http2_prior_knowledge);
     builder
 }
@@ -134,7 +149,7 @@ fn builder(settings: &HttpSettings) -> Builder {
 /// An HTTP failure in words, with the breach of the header limit named.
 pub(crate) fn http_error(doing: String, error: &(dyn StdError + 'static)) -> Error {
     let mut text = error.to_string();
-    let mut source = error.source();
+    let mut source = Some(error);
     while let Some(cause) = source {
         if cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
             let what = format!("{doing}: the head of the answer");
@@ -182,7 +197,9 @@ impl Service<Uri> for Connector {
         };
         if proxy.uri().scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
             let scheme = proxy.uri().scheme_str().unwrap_or_default().to_owned();
-            return Box::pin(async move { Err(format!("a proxy with `{scheme}:` is not supported; use `http:`").into()) });
+            return Box::pin(
+                async move { Err(format!("a proxy with `{scheme}:` is not supported; use `http:`").into()) },
+            );
         }
         if target.scheme() == Some(&Scheme::HTTPS) {
             let mut tunnel = Tunnel::new(proxy.uri().clone(), http);
@@ -209,7 +226,11 @@ impl Connection for Stream {
 }
 
 impl hyper::rt::Read for Stream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: hyper::rt::ReadBufCursor<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: hyper::rt::ReadBufCursor<'_>,
+    ) -> Poll<std::io::Result<()>> {
         Pin::new(&mut self.tcp).poll_read(cx, into)
     }
 }

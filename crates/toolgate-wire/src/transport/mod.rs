@@ -10,6 +10,8 @@ pub mod socket;
 
 pub mod http_pool;
 
+mod http_kept_alive;
+
 pub mod http_client;
 
 mod http_answer;

@@ -57,8 +57,9 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
 
 fn messages_to(url: &Uri, event: &Event) -> Result<Uri> {
     let named = String::from_utf8_lossy(&event.data);
-    resolve_same_origin(url, named.trim())
-        .ok_or_else(|| Error::protocol(format!("{url} names an endpoint on another origin, which is refused: `{named}`")))
+    resolve_same_origin(url, named.trim()).ok_or_else(|| {
+        Error::protocol(format!("{url} names an endpoint on another origin, which is refused: `{named}`"))
+    })
 }
 
 impl SseTransport {

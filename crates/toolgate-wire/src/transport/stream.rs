@@ -23,6 +23,9 @@ const READ_BYTES: usize = 8 * 1024;
 /// Room made for the next read in the middle of a long line.
 const LONG_READ_BYTES: usize = 256 * 1024;
 
+/// How long a failed write leaves it to the reader to say what happened.
+const REASON_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// A buffer larger than this is given back to the system once it has been written.
 const KEPT_BUFFER_BYTES: usize = 64 * 1024;
 
@@ -52,7 +55,11 @@ where
         let outbox = Arc::new(Outbox::default());
         let writing = tokio::spawn(write_all(writer, outbox.clone(), inbound.clone()));
         let reading = tokio::spawn(read_all(reader, inbound, why_ended));
-        Arc::new(StreamLink { outbox, reading: reading.abort_handle(), writing: tokio::sync::Mutex::new(Some(writing)) })
+        Arc::new(StreamLink {
+            outbox,
+            reading: reading.abort_handle(),
+            writing: tokio::sync::Mutex::new(Some(writing)),
+        })
     }
 }
 
@@ -151,6 +158,16 @@ impl Outbox {
         self.work.notify_one();
         Accepted::Yes
     }
+
+    /// Writing failed, most often because the other side is gone. The reader is about to learn how, which says more than a broken pipe.
+    async fn wait_for_a_better_reason(&self) {
+        let closed = async {
+            while !lock(&self.state).closed {
+                self.work.notified().await;
+            }
+        };
+        let _reader_has_none = tokio::time::timeout(REASON_WAIT, closed).await.is_err();
+    }
 }
 
 async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, inbound: Inbound) {
@@ -169,6 +186,7 @@ async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, in
             continue;
         }
         if let Err(error) = writer.write_all(&batch).await {
+            outbox.wait_for_a_better_reason().await;
             lock(&outbox.state).closed = true;
             inbound.closed(&Error::closed(format!("cannot write: {error}")));
             break;
@@ -179,6 +197,7 @@ async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, in
         }
         outbox.room.notify_waiters();
         if let Err(error) = writer.flush().await {
+            outbox.wait_for_a_better_reason().await;
             inbound.closed(&Error::closed(format!("cannot write: {error}")));
             break;
         }
@@ -240,7 +259,7 @@ impl Default for LineReader {
 }
 
 impl LineReader {
-    /// A reader with a bound of its own, for tests that reach it with short lines. Below the size of two kept ends it is that size.
+    /// A reader with a bound of its own, so that tests reach it with short lines; it is never below what is kept of a line.
     pub fn bounded(line_bytes_max: usize) -> Self {
         let line_bytes_max = line_bytes_max.max(KEPT_END_BYTES);
         Self { line_bytes_max, buffer: BytesMut::new(), searched: 0, skipped: 0, skipped_head: Vec::new() }
@@ -259,7 +278,7 @@ impl LineReader {
             let mut line = self.buffer.split_to(self.searched + at);
             self.buffer.advance(1);
             self.searched = 0;
-            if self.skipped > 0 {
+            if self.skipped > 0 || line.len() > self.line_bytes_max {
                 take(Line::TooLong(self.end_skipping(&line)));
                 continue;
             }
@@ -304,6 +323,9 @@ impl LineReader {
     }
 
     fn end_skipping(&mut self, tail: &[u8]) -> Defect {
+        if self.skipped == 0 {
+            self.skipped_head = tail[..tail.len().min(KEPT_END_BYTES)].to_vec(); // The whole line came with one read.
+        }
         let bytes = self.skipped + tail.len();
         self.skipped = 0;
         let mut ends = std::mem::take(&mut self.skipped_head);
@@ -341,6 +363,18 @@ mod tests {
             assert_eq!(lines(&[&text[..cut], &text[cut..]]), ["{\"a\":1}", "{\"b\":2}"], "cut at {cut}");
         }
         assert_eq!(lines(&[b"{\"a\""]), ["rest: NotJson"]);
+    }
+
+    #[test]
+    fn a_line_too_long_is_none_even_when_it_comes_with_one_read() {
+        for size in [300, 301] {
+            let text = [&vec![b'x'; size][..], b"\nnext\n"].concat();
+            let mut reader = LineReader::bounded(300);
+            reader.room().extend_from_slice(&text);
+            let mut found = Vec::new();
+            reader.each(|line| found.push(matches!(line, Line::Whole(_))));
+            assert_eq!(found, [size == 300, true], "a line of {size} bytes");
+        }
     }
 
     #[test]

@@ -84,7 +84,9 @@ impl Block {
 fn read_content(raw: &RawJson) -> Result<Content, String> {
     let shape: Shape<'_> = shape(raw)?;
     let kind = required("type", shape.kind)?;
-    let text = |field: &str, value: Option<&RawValue>| optional(value).ok_or_else(|| format!("`{field}` is missing or not a string"));
+    let text = |field: &str, value: Option<&RawValue>| {
+        optional(value).ok_or_else(|| format!("`{field}` is missing or not a string"))
+    };
     Ok(match kind.as_str() {
         "text" => Content::Text(text("text", shape.text)?),
         "image" => Content::Image { data: text("data", shape.data)?, mime_type: text("mimeType", shape.mime_type)? },

@@ -118,6 +118,12 @@ impl Entry for ResourceContents {
         if text.is_none() && blob.is_none() {
             return Err("it has neither `text` nor `blob`".to_owned());
         }
-        Ok(Self { uri: required("uri", shape.uri)?, mime_type: optional(shape.mime_type), text, blob, raw: raw.clone() })
+        Ok(Self {
+            uri: required("uri", shape.uri)?,
+            mime_type: optional(shape.mime_type),
+            text,
+            blob,
+            raw: raw.clone(),
+        })
     }
 }

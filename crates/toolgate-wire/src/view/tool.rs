@@ -62,7 +62,9 @@ impl Entry for Tool {
         let schema = |field: &str, value: Option<&RawValue>| -> Result<Option<RawJson>, String> {
             let schema = value.map(|value| raw.share(value)).filter(|schema| !schema.is_null());
             match schema {
-                Some(schema) if !schema.is_object() && !matches!(schema.as_bytes(), b"true" | b"false") => Err(format!("`{field}` is not a schema")),
+                Some(schema) if !schema.is_object() && !matches!(schema.as_bytes(), b"true" | b"false") => {
+                    Err(format!("`{field}` is not a schema"))
+                }
                 schema => Ok(schema),
             }
         };
@@ -110,7 +112,8 @@ mod tests {
 
     #[test]
     fn unknown_fields_survive() {
-        let text = r#"{"name":"a","x-acme":{"n":1.50},"icons":[{"src":"data:"}],"annotations":{"readOnlyHint":true,"new":1}}"#;
+        let text =
+            r#"{"name":"a","x-acme":{"n":1.50},"icons":[{"src":"data:"}],"annotations":{"readOnlyHint":true,"new":1}}"#;
         let tool = Tool::read(RawJson::from_bytes(text).unwrap()).unwrap();
         assert_eq!(tool.raw.as_str(), text);
         assert_eq!(tool.hints.read_only_hint, Some(true));

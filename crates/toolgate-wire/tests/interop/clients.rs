@@ -99,10 +99,14 @@ async fn check(asking: Asking, by: By) {
     }
     command.args(&server.target).env("PARTNER_LOG", &server.log).env("PARTNER_AWAIT_LOG", &server.log);
     command.env("PARTNER_SLOW_SECONDS", SLOW_SECONDS).stdin(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(INTERVIEW_MAX, command.output()).await.expect("the client ends").expect("the client starts");
+    let output = tokio::time::timeout(INTERVIEW_MAX, command.output())
+        .await
+        .expect("the client ends")
+        .expect("the client starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the client failed:\n{errors}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("no report: {error}\n{errors}"));
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("no report: {error}\n{errors}"));
     assert_eq!(report, expected(asking), "{errors}");
     let noted = if asking.cancels { "cancelled slow\n" } else { "" };
     assert_eq!(server.noted(), noted, "one call was cancelled, and no other");
@@ -134,7 +138,8 @@ fn expected(asking: Asking) -> Value {
 const V1_PYTHON: &str = "python/client_v1.py";
 
 /// It cannot cancel anything.
-const PYTHON_1_2_1: Asking = Asking { cancels: false, ..asking(python("python/mcp-1.2.1/bin/python", V1_PYTHON), Version::V2024_11_05) };
+const PYTHON_1_2_1: Asking =
+    Asking { cancels: false, ..asking(python("python/mcp-1.2.1/bin/python", V1_PYTHON), Version::V2024_11_05) };
 const PYTHON_1_9_4: Asking = asking(python("python/mcp-1.9.4/bin/python", V1_PYTHON), Version::V2025_03_26);
 const PYTHON_1_12_4: Asking = asking(python("python/mcp-1.12.4/bin/python", V1_PYTHON), Version::V2025_06_18);
 const PYTHON_1_26_0: Asking = asking(python("python/mcp-1.26.0/bin/python", V1_PYTHON), Version::V2025_11_25);

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use toolgate_wire::view::{Block, CallResult, Content};
 use toolgate_wire::{
-    Call, Client, ClientSide, ConnectOptions, Direction, Endpoint, Error, Notification, Question, RawJson, Result, RpcError, Version,
-    connect,
+    Call, Client, ClientSide, ConnectOptions, Direction, Endpoint, Error, Notification, Question, RawJson, Result,
+    RpcError, Version, connect,
 };
 
 use crate::partners::{Over, Partner, Running, node};
@@ -31,7 +31,13 @@ pub(crate) struct Guest {
 impl Guest {
     pub(crate) fn new() -> Arc<Self> {
         let arrivals = watch::Sender::new(0);
-        Arc::new(Self { asked: Mutex::default(), heard: Mutex::default(), sent: Mutex::default(), received: Mutex::default(), arrivals })
+        Arc::new(Self {
+            asked: Mutex::default(),
+            heard: Mutex::default(),
+            sent: Mutex::default(),
+            received: Mutex::default(),
+            arrivals,
+        })
     }
 
     /// The last question of that kind.
@@ -169,7 +175,9 @@ async fn introduces_itself_and_lists_its_tools(over: Over) {
     assert!(listing.defects.is_empty(), "{:?}", listing.defects);
     let names: Vec<_> = listing.entries.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names.len(), 17, "{names:?}");
-    for conditional in ["get-roots-list", "trigger-elicitation-request", "trigger-url-elicitation", "trigger-sampling-request"] {
+    for conditional in
+        ["get-roots-list", "trigger-elicitation-request", "trigger-url-elicitation", "trigger-sampling-request"]
+    {
         assert!(names.contains(&conditional), "{conditional} is offered because its capability was declared");
     }
     let echo = listing.entries.iter().find(|tool| tool.name == "echo").expect("echo");
@@ -209,8 +217,11 @@ async fn every_kind_of_content_is_read(over: Over) {
     let annotations: Value = message.content[0].raw.member("annotations").expect("annotations").read().expect("JSON");
     assert_eq!(annotations, json!({"audience": ["user", "assistant"], "priority": 1}));
     let links = visit.call("get-resource-links", json!({"count": 2})).await;
-    let uris: Vec<_> =
-        links.content.iter().filter_map(|block| if let Content::Link { uri, .. } = &block.content { Some(uri) } else { None }).collect();
+    let uris: Vec<_> = links
+        .content
+        .iter()
+        .filter_map(|block| if let Content::Link { uri, .. } = &block.content { Some(uri) } else { None })
+        .collect();
     assert_eq!(uris, ["demo://resource/dynamic/blob/1", "demo://resource/dynamic/text/2"]);
     let embedded = visit.call("get-resource-reference", json!({"resourceType": "Text", "resourceId": 1})).await;
     let Content::Resource(resource) = &embedded.content[1].content else { panic!("{:?}", embedded.content[1]) };
@@ -228,7 +239,11 @@ async fn prompts_and_completions(over: Over) {
     assert!(prompts.entries[1].arguments.iter().any(|argument| argument.name == "city" && argument.required));
     let simple = visit.client.get_prompt("simple-prompt", None).await.expect("a prompt");
     assert_eq!(text(&simple.messages[0].block), "This is a simple prompt without arguments.");
-    let weather = visit.client.get_prompt("args-prompt", Some(json!({"city": "Paris", "state": "TX"}).into())).await.expect("a prompt");
+    let weather = visit
+        .client
+        .get_prompt("args-prompt", Some(json!({"city": "Paris", "state": "TX"}).into()))
+        .await
+        .expect("a prompt");
     assert_eq!(text(&weather.messages[0].block), "What's weather in Paris, TX?");
     let resource = Some(json!({"resourceType": "Text", "resourceId": "1"}).into());
     let resource = visit.client.get_prompt("resource-prompt", resource).await.expect("a prompt");
@@ -242,7 +257,10 @@ async fn prompts_and_completions(over: Over) {
     assert_eq!(visit.request("completion/complete", department).await["completion"]["values"], json!(["Engineering"]));
     let context = json!({"arguments": {"department": "Engineering"}});
     let name = json!({"ref": prompt, "argument": {"name": "name", "value": ""}, "context": context});
-    assert_eq!(visit.request("completion/complete", name).await["completion"]["values"], json!(["Alice", "Bob", "Charlie"]));
+    assert_eq!(
+        visit.request("completion/complete", name).await["completion"]["values"],
+        json!(["Alice", "Bob", "Charlie"])
+    );
     visit.client.close().await;
 }
 

@@ -38,9 +38,13 @@ async fn a_dropped_call_is_cancelled(over: Over) {
         () = stepped.notified() => {}
     }
     let cancelled = |frame: &&Value| frame["method"] == "notifications/cancelled";
-    visit.guest.until("the cancellation", |guest| guest.frames(Direction::Sent).iter().any(|frame| cancelled(&frame))).await;
+    visit
+        .guest
+        .until("the cancellation", |guest| guest.frames(Direction::Sent).iter().any(|frame| cancelled(&frame)))
+        .await;
     let sent = visit.guest.frames(Direction::Sent);
-    let asked = sent.iter().find(|frame| frame["params"]["name"] == "trigger-long-running-operation").expect("the call");
+    let asked =
+        sent.iter().find(|frame| frame["params"]["name"] == "trigger-long-running-operation").expect("the call");
     let given_up = sent.iter().find(cancelled).expect("the cancellation");
     assert_eq!(given_up["params"]["requestId"], asked["id"]);
     let longer = visit.call("trigger-long-running-operation", json!({"duration": 3, "steps": 1})).await;
@@ -86,7 +90,10 @@ async fn a_model_is_sampled(over: Over) {
     assert_eq!(question["systemPrompt"], "You are a helpful test server.");
     assert_eq!(question["messages"][0]["content"]["text"], "Resource trigger-sampling-request context: say");
     let text = result.text();
-    assert!(text.starts_with("LLM sampling result:") && text.contains("sampled ✓") && text.contains("interop-model"), "{text}");
+    assert!(
+        text.starts_with("LLM sampling result:") && text.contains("sampled ✓") && text.contains("interop-model"),
+        "{text}"
+    );
     visit.client.close().await;
 }
 
@@ -107,7 +114,9 @@ async fn log_messages_are_heard(over: Over) {
     visit.call("toggle-simulated-logging", json!({})).await;
     let is_simulated = |method: &str, params: &Value| {
         let from_server = params["logger"] == "everything-server";
-        method == "notifications/message" && !from_server && params["data"].as_str().is_some_and(|data| data.contains("level message"))
+        method == "notifications/message"
+            && !from_server
+            && params["data"].as_str().is_some_and(|data| data.contains("level message"))
     };
     visit.guest.hears("a simulated log message", is_simulated).await;
     visit.client.close().await;
@@ -138,7 +147,11 @@ async fn changed_lists_are_announced(over: Over) {
     let resources = visit.client.list_resources().await.expect("resources");
     assert!(resources.entries.iter().any(|resource| resource.uri == *uri), "{:?}", resources.entries);
     let read = visit.client.read_resource(uri).await.expect("the packed file");
-    assert!(read.contents[0].blob.as_deref().is_some_and(|blob| blob.starts_with("H4sI")), "gzip in Base64: {}", read.raw);
+    assert!(
+        read.contents[0].blob.as_deref().is_some_and(|blob| blob.starts_with("H4sI")),
+        "gzip in Base64: {}",
+        read.raw
+    );
     visit.client.close().await;
 }
 

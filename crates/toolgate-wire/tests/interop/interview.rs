@@ -7,7 +7,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_wire::view::Content;
-use toolgate_wire::{Call, Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect};
+use toolgate_wire::{
+    Call, Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect,
+};
 
 /// A person called Ada, with one folder.
 pub(crate) struct Ada;

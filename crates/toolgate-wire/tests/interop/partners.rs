@@ -43,7 +43,11 @@ impl Partner {
     /// The program and its first argument.
     pub(crate) fn command(&self) -> (PathBuf, PathBuf) {
         let interpreter = installed().join(self.interpreter);
-        assert!(interpreter.exists(), "the partner {} is not installed; run `interop/install` first", interpreter.display());
+        assert!(
+            interpreter.exists(),
+            "the partner {} is not installed; run `interop/install` first",
+            interpreter.display()
+        );
         (interpreter, repository().join("interop").join(self.script))
     }
 }
@@ -88,7 +92,14 @@ impl Running {
             Over::Sse | Over::SseFound => "sse",
         };
         let mut command = Command::new(program);
-        command.arg(script).args([how, "0"]).env_clear().envs(env).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .arg(script)
+            .args([how, "0"])
+            .env_clear()
+            .envs(env)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn().expect("the partner starts");
         let url = listening_at(&mut child).await;
         let endpoint = HttpEndpoint::new(HttpPool::default(), &url).expect("a URL");

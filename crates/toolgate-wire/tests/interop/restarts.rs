@@ -99,7 +99,8 @@ async fn everything() {
     let guest = Guest::new();
     let client = enter(server.endpoint(), &guest).await;
     let uri = "demo://resource/dynamic/text/1";
-    let _watching = client.watch(&Watch { uris: vec![uri.to_owned()], ..Watch::default() }).await.expect("a subscription");
+    let _watching =
+        client.watch(&Watch { uris: vec![uri.to_owned()], ..Watch::default() }).await.expect("a subscription");
     server.restart().await;
     all_echo(&client, "Echo: ").await;
     let sent = guest.frames(Direction::Sent);

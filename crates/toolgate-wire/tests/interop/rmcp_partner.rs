@@ -9,17 +9,19 @@ use std::time::Duration;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, ElicitRequest,
-    ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    InputRequest, InputRequests, InputRequiredResult, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InputRequest, InputRequests, InputRequiredResult, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
-use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -66,14 +68,24 @@ impl Partner {
     }
 
     /// Older clients are asked; newer ones are told what is missing and come again.
-    async fn ask(&self, request: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn ask(
+        &self,
+        request: &CallToolRequestParams,
+        cx: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         if cx.protocol_version().is_some_and(|version| version.has_initialize()) {
-            let answer =
-                cx.peer.create_elicitation(question()).await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            let answer = cx
+                .peer
+                .create_elicitation(question())
+                .await
+                .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             return Ok(said(format!("hello {}", answer.content.expect("content")["name"].as_str().expect("a name"))));
         }
         let Some(answers) = &request.input_responses else {
-            let questions = InputRequests::from_iter([("name".to_owned(), InputRequest::Elicitation(ElicitRequest::new(question())))]);
+            let questions = InputRequests::from_iter([(
+                "name".to_owned(),
+                InputRequest::Elicitation(ElicitRequest::new(question())),
+            )]);
             return Ok(InputRequiredResult::new(Some(questions), Some("the state of rmcp".to_owned())).into());
         };
         assert_eq!(request.request_state.as_deref(), Some("the state of rmcp"));
@@ -84,15 +96,26 @@ impl Partner {
 impl ServerHandler for Partner {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
-        ServerConfig::new(capabilities).with_instructions("partner instructions").with_server_info(Implementation::new("partner", "1.0.0"))
+        ServerConfig::new(capabilities)
+            .with_instructions("partner instructions")
+            .with_server_info(Implementation::new("partner", "1.0.0"))
     }
 
-    async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let tools = ["echo", "add", "count", "slow", "ask"].map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = ["echo", "add", "count", "slow", "ask"]
+            .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
         Ok(read(json!({"tools": tools})))
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, cx: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.clone().unwrap_or_default());
         let number = |key: &str| arguments[key].as_u64().expect("a number");
         match &*request.name {
@@ -109,11 +132,19 @@ impl ServerHandler for Partner {
         }
     }
 
-    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
         Ok(read(json!({"prompts": [{"name": "greet", "arguments": [{"name": "name", "required": true}]}]})))
     }
 
-    async fn get_prompt(&self, request: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
         let text = format!("Please greet {}.", request.arguments.expect("arguments")["name"].as_str().expect("a name"));
         let message = json!({"role": "user", "content": {"type": "text", "text": text}});
         Ok(read::<GetPromptResult>(json!({"messages": [message]})).into())
@@ -162,7 +193,8 @@ fn over_streams(partner: Partner) -> Endpoint {
 
 async fn over_http(partner: Partner) -> Endpoint {
     let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(partner.clone()), sessions, StreamableHttpServerConfig::default());
+    let service =
+        StreamableHttpService::new(move || Ok(partner.clone()), sessions, StreamableHttpServerConfig::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
@@ -212,8 +244,14 @@ impl ClientHandler for Asking {
         config.with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
-    async fn create_elicitation(&self, request: ElicitRequestParams, _: RequestContext<RoleClient>) -> Result<ElicitResult, ErrorData> {
-        let ElicitRequestParams::FormElicitationParams { message, .. } = request else { panic!("{request:?} is no form") };
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let ElicitRequestParams::FormElicitationParams { message, .. } = request else {
+            panic!("{request:?} is no form")
+        };
         self.asked.lock().expect("not poisoned").push(message);
         Ok(ElicitResult::new(ElicitationAction::Accept).with_content(json!({"name": "Ada"})))
     }

@@ -1,5 +1,5 @@
-//! The fault matrix over pipes: a process, a pipe in this process, a socket. Every fault ends in success or in an error that says what happened,
-//! in time, and nothing stays behind: no task, no descriptor, no process.
+//! The fault matrix over pipes: a process, a pipe in this process, a socket. Every fault ends in success or in an
+//! error that says what happened, in time, and nothing stays behind: no task, no descriptor, no process.
 
 use serde_json::json;
 use toolgate_testkit::fault::Trigger;
@@ -39,7 +39,9 @@ async fn check_and(name: &str, way: Way, script: Script, expected: &[&str], and:
 /// The same for rows that wait for time to pass, all at once.
 async fn check_at_once(rows: Vec<(String, Way, Script, &[&str])>) {
     let before = Census::take();
-    let rows = rows.into_iter().map(|(name, way, script, expected)| async move { run(&name, way, script, expected, async |_| ()).await });
+    let rows = rows
+        .into_iter()
+        .map(|(name, way, script, expected)| async move { run(&name, way, script, expected, async |_| ()).await });
     futures_util::future::join_all(rows).await;
     before.expect_no_more("all rows").await;
 }
@@ -103,7 +105,8 @@ async fn a_process_that_exits_says_how_at_each_phase() {
         check(&format!("exit {name}"), Way::Child, script.fault(when, What::Exit(3)), expected).await;
     }
     let last_words = legacy().fault(CALL.before(), What::StderrFlood { bytes: 75 }).fault(CALL, What::Exit(3));
-    check("exit with words on stderr", Way::Child, last_words, &["call:", ended, "its last words: noise on stderr"]).await;
+    check("exit with words on stderr", Way::Child, last_words, &["call:", ended, "its last words: noise on stderr"])
+        .await;
 }
 
 const CHILD_CLOSED: [&[&str]; 4] = [
@@ -168,20 +171,37 @@ async fn a_silent_server_is_given_up_in_time_at_each_phase() {
 #[tokio::test]
 async fn noise_beside_the_messages_is_counted_and_does_no_harm() {
     warm_up().await;
-    let junk = What::Junk(["Listening on stdio…", "{\"level\":\"info\"", "", "  ", "{}", "[]", "null", "7"].map(str::to_owned).to_vec());
-    let phases: [(&str, Trigger); 5] =
-        [("at the start", START.into()), ("on the probe", PROBE.into()), ("on the handshake", HANDSHAKE.into()), ("on the list", LIST.into()), ("on a call", CALL.into())];
+    let junk = What::Junk(
+        ["Listening on stdio…", "{\"level\":\"info\"", "", "  ", "{}", "[]", "null", "7"].map(str::to_owned).to_vec(),
+    );
+    let phases: [(&str, Trigger); 5] = [
+        ("at the start", START.into()),
+        ("on the probe", PROBE.into()),
+        ("on the handshake", HANDSHAKE.into()),
+        ("on the list", LIST.into()),
+        ("on a call", CALL.into()),
+    ];
     for way in [Way::Child, Way::Duplex] {
         for (name, when) in phases {
             check_and(&format!("junk {name}"), way, legacy().fault(when, junk.clone()), OK, async |met| {
                 let tally = met.client().peer().tally();
-                assert_eq!((tally.of(DefectKind::NotJson), tally.of(DefectKind::NotAMessage)), (2, 4), "{name}: {tally:?}");
+                assert_eq!(
+                    (tally.of(DefectKind::NotJson), tally.of(DefectKind::NotAMessage)),
+                    (2, 4),
+                    "{name}: {tally:?}"
+                );
                 assert_eq!(met.side.heard().defects.len(), 6, "{name}");
             })
             .await;
-            check_and(&format!("invalid UTF-8 {name}"), way, legacy().fault(when, What::InvalidUtf8), OK, async |met| {
-                assert_eq!(met.client().peer().tally().of(DefectKind::NotJson), 1, "{name}");
-            })
+            check_and(
+                &format!("invalid UTF-8 {name}"),
+                way,
+                legacy().fault(when, What::InvalidUtf8),
+                OK,
+                async |met| {
+                    assert_eq!(met.client().peer().tally().of(DefectKind::NotJson), 1, "{name}");
+                },
+            )
             .await;
         }
     }
@@ -197,13 +217,21 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_by_name() {
     let long = What::LongLine { bytes: 100 << 20 };
     for way in [Way::Child, Way::Duplex] {
         let before = Census::take();
-        let met = within("a long line", way.meet(legacy().fault(PROBE.before(), long.clone()).fault(CALL.nth(1).before(), long.clone()))).await;
+        let met = within(
+            "a long line",
+            way.meet(legacy().fault(PROBE.before(), long.clone()).fault(CALL.nth(1).before(), long.clone())),
+        )
+        .await;
         let expected = "call: `tools/call` timed out: no answer or progress within 700ms";
         assert_eq!(journey(&met, &Limits::expecting(&[expected])).await, expected, "{way:?}");
         let heard = met.side.wait_until("both defects", |heard| heard.defects.len() == 2).await;
         for defect in heard.defects {
             let text = defect.to_string();
-            assert!(text.starts_with("too large: a line of 1048") && text.ends_with("bytes (limit LINE_BYTES_MAX = 67108864)"), "{way:?}: {text}");
+            assert!(
+                text.starts_with("too large: a line of 1048")
+                    && text.ends_with("bytes (limit LINE_BYTES_MAX = 67108864)"),
+                "{way:?}: {text}"
+            );
         }
         call_again(&met).await;
         drop(met);
@@ -216,7 +244,8 @@ async fn answers_with_something_wrong_about_them() {
     warm_up().await;
     let timed_out: &[&str] = &["call: `tools/call` timed out: no answer or progress within 700ms"];
     let text = |text: &str| What::AnswerText(text.to_owned());
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{{"content":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
+    let deep =
+        format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{{"content":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
     let rows: Vec<(&str, What, &[&str], Option<DefectKind>)> = vec![
         ("a wrong id", What::WrongId, timed_out, Some(DefectKind::UnknownId)),
         ("an error without an id", What::MissingId, timed_out, Some(DefectKind::WithoutId)),
@@ -229,10 +258,30 @@ async fn answers_with_something_wrong_about_them() {
         ("an empty result", What::EmptyResult, &["ok "], None),
         ("a list", What::AnswerWith(json!([1])), &["call: the result of a tool is not an object: [1]"], None),
         ("null", What::AnswerWith(json!(null)), &["call: the result of a tool is not an object: null"], None),
-        ("an error as text", text(r#"{"jsonrpc":"2.0","id":$ID,"error":"broken"}"#), &["call: broken (code -32603)"], None),
-        ("neither", text(r#"{"jsonrpc":"2.0","id":$ID}"#), &["call: the answer has neither a result nor an error"], None),
-        ("cut", text(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#), &["call: unusable answer: not JSON"], Some(DefectKind::NotJson)),
-        ("two ids", text(r#"{"id":$ID,"id":$ID,"result":{}}"#), &["call: unusable answer: not a JSON-RPC message"], Some(DefectKind::NotAMessage)),
+        (
+            "an error as text",
+            text(r#"{"jsonrpc":"2.0","id":$ID,"error":"broken"}"#),
+            &["call: broken (code -32603)"],
+            None,
+        ),
+        (
+            "neither",
+            text(r#"{"jsonrpc":"2.0","id":$ID}"#),
+            &["call: the answer has neither a result nor an error"],
+            None,
+        ),
+        (
+            "cut",
+            text(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#),
+            &["call: unusable answer: not JSON"],
+            Some(DefectKind::NotJson),
+        ),
+        (
+            "two ids",
+            text(r#"{"id":$ID,"id":$ID,"result":{}}"#),
+            &["call: unusable answer: not a JSON-RPC message"],
+            Some(DefectKind::NotAMessage),
+        ),
         ("no version of JSON-RPC", text(r#"{"id":$ID,"result":{"content":[{"type":"text","text":"hi"}]}}"#), OK, None),
         ("nested deeply", text(&deep), &["ok "], None),
     ];
@@ -255,7 +304,8 @@ async fn a_slow_drip_is_waited_for() {
     warm_up().await;
     for way in [Way::Child, Way::Duplex, Way::Socket] {
         let drip = |bytes| What::Drip { bytes, every_ms: 1 };
-        let script = [PROBE, HANDSHAKE, LIST, CALL].into_iter().fold(legacy(), |script, when| script.fault(when, drip(3)));
+        let script =
+            [PROBE, HANDSHAKE, LIST, CALL].into_iter().fold(legacy(), |script, when| script.fault(when, drip(3)));
         check("a drip of three bytes", way, script, OK).await;
     }
 }
@@ -279,12 +329,16 @@ async fn a_frame_cut_at_every_byte() {
         }
     }
     let whole = lengths[0];
-    assert!(whole > 100 && lengths == (whole..answer.len() * 2).collect::<Vec<_>>(), "only the whole line is an answer: {lengths:?}");
+    assert!(
+        whole > 100 && lengths == (whole..answer.len() * 2).collect::<Vec<_>>(),
+        "only the whole line is an answer: {lengths:?}"
+    );
 }
 
 #[tokio::test]
 async fn lists_that_never_end_do() {
-    let tools = |script: Script| (0..5).fold(script, |script, n| script.tool(ToolScript::text(format!("tool-{n}"), "x")));
+    let tools =
+        |script: Script| (0..5).fold(script, |script, n| script.tool(ToolScript::text(format!("tool-{n}"), "x")));
     let repeated = Way::Duplex.meet(tools(legacy()).page_size(2).fault(LIST, What::RepeatedCursor)).await;
     let list = within("a repeated cursor", repeated.client().list_tools()).await.unwrap();
     assert!(list.defects[0].reason.contains("repeats the cursor"), "{:?}", list.defects);
@@ -304,7 +358,10 @@ async fn large_answers_arrive_or_are_refused_by_name() {
     }
     let answer = format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{{"content":"{}"}}}}"#, "x".repeat(100 << 20));
     let met = Way::Duplex.meet(legacy().fault(CALL.nth(1), What::AnswerText(answer))).await;
-    let error = within("an answer too large", met.client().call_tool("echo", raw(json!({"message": "hi"})))).await.unwrap_err().to_string();
+    let error = within("an answer too large", met.client().call_tool("echo", raw(json!({"message": "hi"}))))
+        .await
+        .unwrap_err()
+        .to_string();
     let expected = "unusable answer: too large: a line of 1048";
     assert!(error.starts_with(expected) && error.ends_with("(limit LINE_BYTES_MAX = 67108864)"), "{error}");
     call_again(&met).await;

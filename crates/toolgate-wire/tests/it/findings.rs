@@ -1,9 +1,11 @@
-//! What went wrong when servers of every temper were met with plain rmcp 3.8.0, one test for each finding, passing here. `rmcp_findings` runs the
-//! same servers against rmcp and sees each of them fail. The sixth finding, about order, is in `peer`.
+//! What went wrong when servers of every temper were met with plain rmcp 3.8.0, one test for each finding, passing
+//! here. `rmcp_findings` runs the same servers against rmcp and sees each of them fail. The sixth finding, about
+//! order, is in `peer`.
 
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use toolgate_testkit::script::{UnknownSession, VERSIONS};
 use toolgate_testkit::{Behaviour, Event, Script, ToolScript, What, When};
 use toolgate_wire::view::Content;
@@ -29,7 +31,10 @@ pub(crate) fn slow_to_start(versions: &[&str]) -> Script {
 
 /// 2: what servers on older SDKs do when they are asked something they do not know.
 pub(crate) fn killed_by_the_probe() -> [(&'static str, Script); 2] {
-    [("it exits", legacy().fault(PROBE, What::Exit(1))), ("it says nothing any more", legacy().fault(PROBE, What::Stall))]
+    [
+        ("it exits", legacy().fault(PROBE, What::Exit(1))),
+        ("it says nothing any more", legacy().fault(PROBE, What::Stall)),
+    ]
 }
 
 /// 3: a success that is no answer.
@@ -80,7 +85,8 @@ pub(crate) fn with_a_grandchild() -> Script {
 
 /// 13: progress and the answer in one array, as 2025-03-26 allows.
 pub(crate) fn answering_in_batches() -> Script {
-    server(&["2025-03-26"]).tool(ToolScript::new("batched", Behaviour::batch(Behaviour::progress(3, 1, Behaviour::text("together")))))
+    server(&["2025-03-26"])
+        .tool(ToolScript::new("batched", Behaviour::batch(Behaviour::progress(3, 1, Behaviour::text("together")))))
 }
 
 async fn echo(met: &Met) -> String {
@@ -151,9 +157,17 @@ async fn finding_7_one_bad_entry_hides_nothing_else() {
     for way in [Way::Child, Way::HttpJson] {
         let met = way.meet(with_one_bad_tool()).await;
         let list = met.client().list_tools().await.unwrap();
-        assert_eq!(list.entries.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["echo", "hologram", "nothing"], "{way:?}");
+        assert_eq!(
+            list.entries.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+            ["echo", "hologram", "nothing"],
+            "{way:?}"
+        );
         let defect = &list.defects[0];
-        assert_eq!((defect.name.as_deref(), defect.reason.as_str()), (Some("bad"), "`inputSchema` is not a schema"), "{way:?}");
+        assert_eq!(
+            (defect.name.as_deref(), defect.reason.as_str()),
+            (Some("bad"), "`inputSchema` is not a schema"),
+            "{way:?}"
+        );
         let result = met.client().call_tool("hologram", raw(json!({}))).await.unwrap();
         assert_eq!((result.content.len(), result.text().as_str()), (2, "and text"), "{way:?}");
         assert!(matches!(&result.content[0].content, Content::Unknown { kind, .. } if kind == "hologram"), "{way:?}");
@@ -166,7 +180,11 @@ async fn finding_7_one_bad_entry_hides_nothing_else() {
 async fn finding_8_an_unknown_version_is_refused() {
     for way in Way::ALL {
         let met = within("an unknown version", way.meet(of_no_known_version())).await;
-        assert!(matches!(&met.connected, Err(Error::UnknownVersion { offered }) if offered == "2019-01-01"), "{way:?}: {:?}", met.connected);
+        assert!(
+            matches!(&met.connected, Err(Error::UnknownVersion { offered }) if offered == "2019-01-01"),
+            "{way:?}: {:?}",
+            met.connected
+        );
     }
 }
 
@@ -225,7 +243,8 @@ async fn finding_9_a_process_is_asked_to_end_before_it_is_ended() {
         let (_folder, log) = log_folder();
         let mut config = child_config(&script, &log);
         config.grace = Duration::from_millis(300);
-        let client = connect(Endpoint::Child(config), ConnectOptions::new(std::sync::Arc::new(Side::default()))).await.unwrap();
+        let client =
+            connect(Endpoint::Child(config), ConnectOptions::new(std::sync::Arc::new(Side::default()))).await.unwrap();
         let handle = client.child().unwrap().clone();
         within(name, client.close()).await;
         expect_gone(handle.pid().unwrap()).await;
@@ -242,7 +261,8 @@ async fn finding_9_a_process_is_asked_to_end_before_it_is_ended() {
     }
 }
 
-/// The signal that ends a child with its parent is tied to the thread that started it; threads come and go while the program runs.
+/// The signal that ends a child with its parent is tied to the thread that started it; threads come and go while the
+/// program runs.
 #[tokio::test]
 async fn finding_9_a_process_outlives_the_thread_that_started_it() {
     let runtime = tokio::runtime::Handle::current();
@@ -252,6 +272,38 @@ async fn finding_9_a_process_outlives_the_thread_that_started_it() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(echo(&met).await, "hi");
     }
+}
+
+/// Tells the process that holds a server from the test that started it.
+const HOLDER: &str = "as-the-holder-of-a-server";
+
+#[tokio::test]
+async fn finding_9_a_process_does_not_outlive_a_program_that_is_killed() {
+    if std::env::args().any(|argument| argument == HOLDER) {
+        return hold_a_server().await;
+    }
+    let this = "findings::finding_9_a_process_does_not_outlive_a_program_that_is_killed";
+    let mut program = tokio::process::Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", this, HOLDER, "--nocapture"]).stdout(std::process::Stdio::piped()).kill_on_drop(true);
+    let mut program = program.spawn().unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    let server: u32 = loop {
+        let line = within("the program to say which", lines.next_line()).await.unwrap().unwrap();
+        if let Some(pid) = line.rsplit_once("server ").and_then(|(_, pid)| pid.parse().ok()) {
+            break pid;
+        }
+    };
+    assert!(is_alive(server));
+    program.kill().await.unwrap();
+    expect_gone(server).await;
+}
+
+/// A program that has a server which only a signal ends, and that says which.
+#[expect(clippy::print_stdout, reason = "that is how the test that started it learns of it")]
+async fn hold_a_server() {
+    let met = Way::Child.meet(legacy().fault(When::Start, What::IgnoreEof)).await;
+    println!("server {}", met.client().child().and_then(|child| child.pid()).unwrap());
+    tokio::time::sleep(2 * PATIENCE).await;
 }
 
 #[tokio::test]
@@ -264,6 +316,10 @@ async fn finding_13_batches_are_taken_apart() {
             counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         });
         let result = within("a batch", met.client().finish_tool_call(call)).await.unwrap();
-        assert_eq!((result.text().as_str(), steps.load(std::sync::atomic::Ordering::SeqCst)), ("together", 3), "{way:?}");
+        assert_eq!(
+            (result.text().as_str(), steps.load(std::sync::atomic::Ordering::SeqCst)),
+            ("together", 3),
+            "{way:?}"
+        );
     }
 }

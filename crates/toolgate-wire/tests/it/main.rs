@@ -1,6 +1,6 @@
 //! The wire from outside: every version over every transport, every fault, against scripted servers.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on is a failed test")]
 
 mod support;
 
@@ -12,6 +12,9 @@ mod negotiation_http;
 mod sessions;
 
 mod views;
+
+mod modern;
+mod questions;
 
 mod findings;
 mod rmcp_findings;

@@ -1,5 +1,5 @@
-//! The scripted matrix: every protocol version over every transport, each with everything a client does. A cell is a connection of its own that
-//! asserts what came back and what the server saw.
+//! The scripted matrix: every protocol version over every transport, each with everything a client does. A cell is a
+//! connection of its own that asserts what came back and what the server saw.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -53,7 +53,9 @@ struct Cell {
 /// All cells of a transport. Elicitation came with 2025-06-18; HTTP+SSE went with 2026-07-28.
 fn cells(way: Way) -> Vec<Cell> {
     let versions = Version::ALL.into_iter().filter(|version| way != Way::Sse || !version.is_modern());
-    let acts = |version: Version| Act::ALL.into_iter().filter(move |act| *act != Act::Elicitation || version.has_elicitation());
+    let acts = |version: Version| {
+        Act::ALL.into_iter().filter(move |act| *act != Act::Elicitation || version.has_elicitation())
+    };
     versions.flat_map(|version| acts(version).map(move |act| Cell { version, way, act })).collect()
 }
 
@@ -111,6 +113,7 @@ fn no_cell_is_missing() {
     assert_eq!(Way::ALL.map(|way| cells(way).len()).iter().sum::<usize>(), 249);
 }
 
+#[expect(clippy::print_stdout, reason = "the table of cells, for whoever asks for output")]
 async fn check(way: Way, expected: usize) {
     let run = |cell: Cell| async move {
         within(&format!("{cell:?}"), run(cell)).await;
@@ -160,7 +163,8 @@ async fn close(cell: Cell, met: &Met) {
             met.record.wait_for_event(|event| *event == Event::EndOfInput, PATIENCE).await.unwrap();
         }
         Running::Http(_) if cell.way != Way::Sse && !cell.version.is_modern() => {
-            let deleted = met.record.wait_for_event(|event| matches!(event, Event::SessionDeleted { .. }), PATIENCE).await;
+            let deleted =
+                met.record.wait_for_event(|event| matches!(event, Event::SessionDeleted { .. }), PATIENCE).await;
             deleted.unwrap_or_else(|error| panic!("{cell:?}: {error}"));
         }
         Running::Http(_) => {}
@@ -177,7 +181,11 @@ async fn list(cell: Cell, met: &Met) {
     let prompts = client.list_prompts().await.unwrap();
     assert_eq!(prompts.entries.iter().map(|prompt| prompt.name.as_str()).collect::<Vec<_>>(), ["greet"], "{cell:?}");
     let resources = client.list_resources().await.unwrap();
-    assert_eq!(resources.entries.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(), ["demo://one"], "{cell:?}");
+    assert_eq!(
+        resources.entries.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(),
+        ["demo://one"],
+        "{cell:?}"
+    );
     for method in ["tools/list", "prompts/list", "resources/list"] {
         assert_eq!(met.record.count(method), 1, "{cell:?}: {method}");
     }
@@ -228,7 +236,8 @@ async fn timeout(cell: Cell, met: &Met) {
 async fn expect_given_up(cell: Cell, met: &Met, id: &Value) {
     let id = id.to_string();
     if cell.version.is_modern() && matches!(cell.way, Way::HttpJson | Way::HttpEvents) {
-        let is_it = |event: &Event| *event == Event::StreamClosedByClient { method: "tools/call".to_owned(), id: id.clone() };
+        let is_it =
+            |event: &Event| *event == Event::StreamClosedByClient { method: "tools/call".to_owned(), id: id.clone() };
         met.record.wait_for_event(is_it, PATIENCE).await.unwrap();
         assert_eq!(met.record.count("notifications/cancelled"), 0, "{cell:?}: closing the stream says it");
     } else {
@@ -276,7 +285,8 @@ async fn list_changed(cell: Cell, met: &Met) {
 async fn pagination(cell: Cell, met: &Met) {
     let tools = met.client().list_tools().await.unwrap();
     assert_eq!(tools.entries.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), TOOLS, "{cell:?}");
-    let lists: Vec<Value> = met.record.received().into_iter().filter(|message| message["method"] == "tools/list").collect();
+    let lists: Vec<Value> =
+        met.record.received().into_iter().filter(|message| message["method"] == "tools/list").collect();
     assert_eq!(lists.len(), 4, "{cell:?}");
     assert!(lists[0]["params"].get("cursor").is_none(), "{cell:?}");
     assert!(lists[1..].iter().all(|list| list["params"]["cursor"].is_string()), "{cell:?}: {lists:?}");

@@ -99,8 +99,16 @@ async fn what_the_answer_to_the_probe_means() {
         ("a modern server", modern(), MODERN),
         ("a server of both eras", both(), MODERN),
         ("a legacy server", legacy(), LEGACY),
-        ("an unknown version, ours among the others", modern().fault(first, unsupported(&json!({"supported": ["2026-07-28"]}))), RETRIED),
-        ("an unknown version, only legacy ones known", both().fault(PROBE, unsupported(&json!({"supported": ["2024-11-05", "2025-11-25"]}))), LEGACY),
+        (
+            "an unknown version, ours among the others",
+            modern().fault(first, unsupported(&json!({"supported": ["2026-07-28"]}))),
+            RETRIED,
+        ),
+        (
+            "an unknown version, only legacy ones known",
+            both().fault(PROBE, unsupported(&json!({"supported": ["2024-11-05", "2025-11-25"]}))),
+            LEGACY,
+        ),
         ("an unknown version without a list", both().fault(PROBE, unsupported(&json!({}))), LEGACY),
         ("mismatching headers, once", modern().fault(first, error(-32020)), RETRIED),
         ("a missing capability, once", modern().fault(first, error(-32021)), RETRIED),
@@ -112,8 +120,16 @@ async fn what_the_answer_to_the_probe_means() {
         ("an empty result", legacy().fault(PROBE, What::EmptyResult), LEGACY),
         ("no result at all", legacy().fault(PROBE, What::AnswerWith(Value::Null)), LEGACY),
         ("a list as the result", legacy().fault(PROBE, What::AnswerWith(json!([]))), LEGACY),
-        ("half a result", legacy().fault(PROBE, What::AnswerWith(json!({"supportedVersions": ["2026-07-28"]}))), LEGACY),
-        ("an answer that is cut", legacy().fault(PROBE, What::AnswerText(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#.to_owned())), LEGACY),
+        (
+            "half a result",
+            legacy().fault(PROBE, What::AnswerWith(json!({"supportedVersions": ["2026-07-28"]}))),
+            LEGACY,
+        ),
+        (
+            "an answer that is cut",
+            legacy().fault(PROBE, What::AnswerText(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#.to_owned())),
+            LEGACY,
+        ),
         ("an id as a string", both().fault(PROBE, What::StringId), MODERN),
         ("junk before the answer", both().fault(PROBE, What::Junk(vec!["Starting…".to_owned()])), MODERN),
     ];
@@ -126,7 +142,11 @@ async fn what_the_answer_to_the_probe_means() {
 async fn a_server_that_does_not_survive_the_probe_is_started_anew() {
     let rows = [
         ("it exits", legacy().fault(PROBE, What::Exit(1)), RESPAWNED),
-        ("it exits before it reads the probe to its end", legacy().fault(When::UnknownMethod, What::Exit(0)), RESPAWNED),
+        (
+            "it exits before it reads the probe to its end",
+            legacy().fault(When::UnknownMethod, What::Exit(0)),
+            RESPAWNED,
+        ),
         ("it closes its stdout", legacy().fault(PROBE, What::Close), RESPAWNED),
         ("it exits in the middle of its answer", legacy().fault(PROBE.after_bytes(9), What::Exit(1)), RESPAWNED),
         ("it reads on and says nothing any more", legacy().fault(PROBE, What::Stall), BOTH_TRIED),
@@ -160,8 +180,13 @@ async fn check_slow(name: &str, script: Script, era: Era) {
 #[tokio::test]
 async fn a_probe_answered_late_is_ignored_and_waited_for_only_where_it_is_needed() {
     let late = |script: Script| script.fault(PROBE, What::LateResponse { ms: 3000 });
-    let scripts = [("legacy", late(legacy()), Era::Legacy), ("both eras", late(both()), Era::Legacy), ("modern", late(modern()), Era::Modern)];
-    let rows = [Way::Child, Way::HttpEvents, Way::HttpJson].into_iter().flat_map(|way| scripts.clone().map(|row| (way, row)));
+    let scripts = [
+        ("legacy", late(legacy()), Era::Legacy),
+        ("both eras", late(both()), Era::Legacy),
+        ("modern", late(modern()), Era::Modern),
+    ];
+    let rows =
+        [Way::Child, Way::HttpEvents, Way::HttpJson].into_iter().flat_map(|way| scripts.clone().map(|row| (way, row)));
     let rows = rows.map(|(way, (name, script, era))| async move {
         let name = format!("{name} over {way:?}");
         let met = within(&name, way.meet_with(script, |options| options.probe_patience = PROBE_PATIENCE)).await;
@@ -179,11 +204,26 @@ async fn a_probe_answered_late_is_ignored_and_waited_for_only_where_it_is_needed
 #[tokio::test]
 async fn what_was_remembered_is_used_and_checked() {
     let rows = [
-        ("legacy, and it is", legacy(), Era::Legacy, Expected { methods: &["initialize", "notifications/initialized"], ..LEGACY }),
-        ("legacy, of both eras", both(), Era::Legacy, Expected { methods: &["initialize", "notifications/initialized"], ..LEGACY }),
+        (
+            "legacy, and it is",
+            legacy(),
+            Era::Legacy,
+            Expected { methods: &["initialize", "notifications/initialized"], ..LEGACY },
+        ),
+        (
+            "legacy, of both eras",
+            both(),
+            Era::Legacy,
+            Expected { methods: &["initialize", "notifications/initialized"], ..LEGACY },
+        ),
         ("modern, and it is", modern(), Era::Modern, MODERN),
         ("modern, but it is legacy", legacy(), Era::Modern, LEGACY),
-        ("legacy, but it is modern", modern(), Era::Legacy, Expected { era: Era::Modern, methods: &["initialize", "server/discover"], lives: 2 }),
+        (
+            "legacy, but it is modern",
+            modern(),
+            Era::Legacy,
+            Expected { era: Era::Modern, methods: &["initialize", "server/discover"], lives: 2 },
+        ),
         ("HTTP+SSE, which no process speaks", both(), Era::LegacySse, MODERN),
     ];
     for (name, script, remembered, expected) in rows {
@@ -218,11 +258,31 @@ async fn refusals_say_what_the_server_did() {
     let limit = Duration::from_millis(1500);
     let known = "supported are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28";
     let rows: [(&str, Script, &[&str]); 8] = [
-        ("an unknown version", legacy().fault(HANDSHAKE, What::Version("2019-01-01".into())), &["speaks MCP 2019-01-01", known]),
-        ("a version from the future", modern().fault(PROBE, unsupported(&json!({"supported": ["2099-01-01"]}))), &["speaks MCP 2099-01-01", known]),
-        ("it refuses the version it names", modern().fault(PROBE, unsupported(&json!({"supported": ["2026-07-28"]}))), &["2026-07-28", "refuses it"]),
-        ("no version", legacy().fault(HANDSHAKE, What::EmptyResult), &["answered `initialize` without a protocol version"]),
-        ("an error", legacy().fault(HANDSHAKE, What::AnswerError { code: -5, message: "not today".into() }), &["not today", "-5"]),
+        (
+            "an unknown version",
+            legacy().fault(HANDSHAKE, What::Version("2019-01-01".into())),
+            &["speaks MCP 2019-01-01", known],
+        ),
+        (
+            "a version from the future",
+            modern().fault(PROBE, unsupported(&json!({"supported": ["2099-01-01"]}))),
+            &["speaks MCP 2099-01-01", known],
+        ),
+        (
+            "it refuses the version it names",
+            modern().fault(PROBE, unsupported(&json!({"supported": ["2026-07-28"]}))),
+            &["2026-07-28", "refuses it"],
+        ),
+        (
+            "no version",
+            legacy().fault(HANDSHAKE, What::EmptyResult),
+            &["answered `initialize` without a protocol version"],
+        ),
+        (
+            "an error",
+            legacy().fault(HANDSHAKE, What::AnswerError { code: -5, message: "not today".into() }),
+            &["not today", "-5"],
+        ),
         ("it exits", legacy().fault(HANDSHAKE, What::Exit(3)), &["the server ended with exit status: 3"]),
         ("no answer", legacy().fault(HANDSHAKE, What::NoAnswer), &["did not answer the handshake within 1.5s"]),
         (
@@ -233,7 +293,11 @@ async fn refusals_say_what_the_server_did() {
     ];
     for (name, script, expected) in rows {
         let is_slow = expected[0].contains("did not answer");
-        let met = within(name, Way::Child.meet_with(script, |options| options.limit = if is_slow { limit } else { PATIENCE })).await;
+        let met = within(
+            name,
+            Way::Child.meet_with(script, |options| options.limit = if is_slow { limit } else { PATIENCE }),
+        )
+        .await;
         let refusal = met.refusal();
         for part in expected {
             assert!(refusal.contains(part), "{name}: {refusal}");
@@ -262,7 +326,12 @@ async fn a_socket_that_ends_on_the_probe_is_connected_again() {
     let (folder, _) = log_folder();
     let path = folder.path().join("socket");
     let records = serve_each(&path, legacy().fault(PROBE, What::Close));
-    let client = within("the second connection", connect(Endpoint::Socket(path), ConnectOptions::new(Arc::new(Side::default())))).await.unwrap();
+    let client = within(
+        "the second connection",
+        connect(Endpoint::Socket(path), ConnectOptions::new(Arc::new(Side::default()))),
+    )
+    .await
+    .unwrap();
     assert_eq!(client.era(), Era::Legacy);
     client.close().await;
     let methods: Vec<_> = within("the records", records).await.unwrap().iter().map(|record| record.methods()).collect();

@@ -1,4 +1,5 @@
-//! Agreeing on a version over HTTP: what a server may answer to the probe and to the handshake, row by row, and which headers say what.
+//! Agreeing on a version over HTTP: what a server may answer to the probe and to the handshake, row by row, and which
+//! headers say what.
 
 use std::sync::Arc;
 
@@ -60,14 +61,18 @@ fn status(code: u16, body: &str) -> What {
 }
 
 fn html(code: u16) -> What {
-    What::HttpStatus(HttpAnswer::status(code).header("Content-Type", "text/html").body("<html><body>nothing here</body></html>"))
+    What::HttpStatus(
+        HttpAnswer::status(code).header("Content-Type", "text/html").body("<html><body>nothing here</body></html>"),
+    )
 }
 
 const LEGACY: [&str; 3] = ["server/discover", "initialize", "notifications/initialized"];
 
 #[tokio::test]
 async fn what_only_a_modern_server_answers() {
-    let error = |code: i64, data: &str| format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"no"{data}}}}}"#);
+    let error = |code: i64, data: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"no"{data}}}}}"#)
+    };
     let supported = r#","data":{"supported":["2026-07-28"]}"#;
     let twice = ["server/discover", "server/discover"];
     let rows: [(&str, Script, &[&str]); 6] = [
@@ -76,7 +81,11 @@ async fn what_only_a_modern_server_answers() {
         ("400, unsupported version", modern().fault(PROBE.nth(1), status(400, &error(-32022, supported))), &twice),
         ("400, header mismatch", modern().fault(PROBE.nth(1), status(400, &error(-32020, ""))), &twice),
         ("400, missing capability", modern().fault(PROBE.nth(1), status(400, &error(-32021, ""))), &twice),
-        ("404, method not found", modern().fault(PROBE, status(404, &error(-32601, ""))), &["server/discover", "tools/call"]),
+        (
+            "404, method not found",
+            modern().fault(PROBE, status(404, &error(-32601, ""))),
+            &["server/discover", "tools/call"],
+        ),
     ];
     for (name, script, methods) in rows {
         let met = meet(script, None, url).await;
@@ -111,7 +120,10 @@ async fn refusals_that_lead_to_the_handshake() {
     let answers = [
         ("200, an empty result", What::EmptyResult),
         ("200, method not found", What::AnswerError { code: -32601, message: "no".into() }),
-        ("200, HTML", What::HttpStatus(HttpAnswer::status(200).header("Content-Type", "text/html").body("<html>hello</html>"))),
+        (
+            "200, HTML",
+            What::HttpStatus(HttpAnswer::status(200).header("Content-Type", "text/html").body("<html>hello</html>")),
+        ),
         ("200, nothing", What::HttpStatus(HttpAnswer::status(200))),
         ("202", What::HttpStatus(HttpAnswer::status(202))),
     ];
@@ -123,7 +135,8 @@ async fn refusals_that_lead_to_the_handshake() {
 
 #[tokio::test]
 async fn a_login_is_never_taken_for_an_old_server() {
-    let challenge = |code: u16| HttpAnswer::status(code).header("WWW-Authenticate", r#"Bearer resource_metadata="https://x/y""#);
+    let challenge =
+        |code: u16| HttpAnswer::status(code).header("WWW-Authenticate", r#"Bearer resource_metadata="https://x/y""#);
     let rows = [
         ("401", challenge(401), "the server asks for a login (HTTP 401)"),
         ("401 without a challenge", HttpAnswer::status(401), "the server asks for a login (HTTP 401)"),
@@ -146,10 +159,19 @@ async fn a_login_is_never_taken_for_an_old_server() {
 
 #[tokio::test]
 async fn failures_that_no_era_explains_are_final() {
-    let rows = [(500, "500 Internal Server Error"), (502, "502 Bad Gateway"), (503, "503 Service Unavailable"), (429, "429 Too Many Requests")];
+    let rows = [
+        (500, "500 Internal Server Error"),
+        (502, "502 Bad Gateway"),
+        (503, "503 Service Unavailable"),
+        (429, "429 Too Many Requests"),
+    ];
     for (code, expected) in rows {
         let met = meet(both().fault(PROBE, html(code)), None, url).await;
-        assert!(met.refusal().contains(expected) && met.refusal().contains("nothing here"), "{code}: {}", met.refusal());
+        assert!(
+            met.refusal().contains(expected) && met.refusal().contains("nothing here"),
+            "{code}: {}",
+            met.refusal()
+        );
         assert_eq!(met.record.requests().len(), 1, "{code}");
     }
 }
@@ -159,7 +181,8 @@ async fn a_server_that_refuses_both_is_met_over_http_and_sse() {
     let script = server(&["2024-11-05"]);
     let met = meet(script.clone(), None, sse_url).await;
     check("POST is not allowed", &met, Era::LegacySse, &["initialize"]).await;
-    let seen: Vec<String> = met.record.requests().iter().map(|request| format!("{} {}", request.method, path(request))).collect();
+    let seen: Vec<String> =
+        met.record.requests().iter().map(|request| format!("{} {}", request.method, path(request))).collect();
     assert_eq!(seen[..4], ["POST /sse", "POST /sse", "GET /sse", "POST /messages"]);
     let remembered = meet(script.clone(), Some(Era::LegacySse), sse_url).await;
     check("remembered", &remembered, Era::LegacySse, &["initialize"]).await;
@@ -205,7 +228,8 @@ async fn what_was_remembered_is_used_and_checked() {
 async fn headers_say_what_each_version_wants() {
     for version in VERSIONS {
         let met = meet(server(&[version]), None, url).await;
-        check(version, &met, if version == "2026-07-28" { Era::Modern } else { Era::Legacy }, &["server/discover"]).await;
+        check(version, &met, if version == "2026-07-28" { Era::Modern } else { Era::Legacy }, &["server/discover"])
+            .await;
         met.client().close().await;
         let requests = met.record.requests();
         let header = |request: &HttpSeen, name: &str| request.header(name).unwrap_or("-").to_owned();
@@ -216,8 +240,13 @@ async fn headers_say_what_each_version_wants() {
         assert_eq!(header(call, "accept"), "application/json, text/event-stream");
         assert_eq!(header(call, "content-type"), "application/json");
         if version == "2026-07-28" {
-            assert_eq!([header(call, "mcp-protocol-version"), header(call, "mcp-method"), header(call, "mcp-name")], [version, "tools/call", "echo"]);
-            assert!(requests.iter().all(|request| request.method == "POST" && request.header("mcp-session-id").is_none()));
+            assert_eq!(
+                [header(call, "mcp-protocol-version"), header(call, "mcp-method"), header(call, "mcp-name")],
+                [version, "tools/call", "echo"]
+            );
+            assert!(
+                requests.iter().all(|request| request.method == "POST" && request.header("mcp-session-id").is_none())
+            );
             continue;
         }
         let handshake = requests.iter().find(|request| request.body.contains("\"initialize\"")).unwrap();
@@ -226,9 +255,13 @@ async fn headers_say_what_each_version_wants() {
         let after = requests.iter().skip_while(|request| !request.body.contains("notifications/initialized"));
         for request in after {
             assert_eq!(header(request, "mcp-protocol-version"), expected, "{version}: {request:?}");
-            assert!(request.header("mcp-session-id").is_some() && request.header("mcp-method").is_none(), "{version}: {request:?}");
+            assert!(
+                request.header("mcp-session-id").is_some() && request.header("mcp-method").is_none(),
+                "{version}: {request:?}"
+            );
         }
-        let methods: Vec<_> = requests.iter().map(|request| request.method.as_str()).filter(|method| *method != "POST").collect();
+        let methods: Vec<_> =
+            requests.iter().map(|request| request.method.as_str()).filter(|method| *method != "POST").collect();
         assert_eq!(methods, ["GET", "DELETE"], "{version}: one stream, and the end of the session");
     }
 }
@@ -259,7 +292,8 @@ async fn nobody_at_the_address_is_an_error_that_names_it() {
     for era in [None, Some(Era::Legacy), Some(Era::LegacySse)] {
         let mut options = ConnectOptions::new(Arc::new(Side::default()));
         options.era = era;
-        let error = connect(Endpoint::Url(endpoint(&format!("http://{address}/mcp"))), options).await.unwrap_err().to_string();
+        let error =
+            connect(Endpoint::Url(endpoint(&format!("http://{address}/mcp"))), options).await.unwrap_err().to_string();
         assert!(error.contains(&format!("http://{address}/mcp")) && error.contains("refused"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! Two peers joined by an in-process pair or by a byte pipe: order, cancellation, time limits, back-pressure, batches, and that nothing stays
-//! behind.
+//! Two peers joined by an in-process pair or by a byte pipe: order, cancellation, time limits, back-pressure,
+//! batches, and that nothing stays behind.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,8 +38,12 @@ impl Join {
             }
             Self::Pipe => {
                 let (one, other) = tokio::io::duplex(PIPE_BYTES);
-                let ((one_read, one_write), (other_read, other_write)) = (tokio::io::split(one), tokio::io::split(other));
-                (Peer::start(left, tap, stream::open(one_read, one_write)), Peer::start(right, None, stream::open(other_read, other_write)))
+                let ((one_read, one_write), (other_read, other_write)) =
+                    (tokio::io::split(one), tokio::io::split(other));
+                (
+                    Peer::start(left, tap, stream::open(one_read, one_write)),
+                    Peer::start(right, None, stream::open(other_read, other_write)),
+                )
             }
         }
     }
@@ -171,7 +175,11 @@ async fn a_dropped_call_is_cancelled_and_its_handler_dropped() {
         let giving_up = tokio::time::timeout(Duration::from_millis(50), left.call(Call::new("wait", None))).await;
         assert!(giving_up.is_err());
         desk.wait_until("the handler to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
-        assert_eq!(desk.heard(), [r#"notifications/cancelled {"reason":"the caller gave up","requestId":1}"#], "{join:?}");
+        assert_eq!(
+            desk.heard(),
+            [r#"notifications/cancelled {"reason":"the caller gave up","requestId":1}"#],
+            "{join:?}"
+        );
         assert_eq!(left.call(Call::new("echo", Some(raw(json!({"k": 1}))))).await.unwrap().as_str(), r#"{"k":1}"#);
     }
 }
@@ -193,7 +201,11 @@ async fn the_idle_limit_is_reset_by_progress_and_the_total_limit_is_not() {
         assert_eq!(outcome, expected, "{join:?}");
         if expected != "ok" {
             desk.wait_until("the handler to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
-            assert_eq!(desk.heard(), [r#"notifications/cancelled {"reason":"the time limit was reached","requestId":1}"#], "{join:?}");
+            assert_eq!(
+                desk.heard(),
+                [r#"notifications/cancelled {"reason":"the time limit was reached","requestId":1}"#],
+                "{join:?}"
+            );
         }
     }
 }
@@ -285,7 +297,9 @@ async fn closing_says_why_on_both_sides() {
         assert_eq!(after.to_string(), "connection closed: closed by this side", "{join:?}");
         assert_eq!(right_desk.heard(), [error.to_string()], "{join:?}");
         assert_eq!(left_desk.heard(), ["connection closed: closed by this side"], "{join:?}");
-        left_desk.wait_until("what ran for the other side to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
+        left_desk
+            .wait_until("what ran for the other side to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1)
+            .await;
     }
 }
 
@@ -357,7 +371,10 @@ async fn what_many_callers_send_at_once_is_written_at_once() {
             asked += buffer[..size].iter().filter(|byte| **byte == b'\n').count();
         }
         for id in 1..=1000 {
-            their_write.write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{id}}}\n").as_bytes()).await.unwrap();
+            their_write
+                .write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{id}}}\n").as_bytes())
+                .await
+                .unwrap();
         }
     };
     let (answers, ()) = within("a thousand calls", futures_util::future::join(calls, answering)).await;

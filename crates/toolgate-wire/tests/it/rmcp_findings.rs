@@ -1,5 +1,6 @@
-//! The servers of `findings`, met with plain rmcp 3.8.0 as its documentation says: each of them fails here, in bounded time. Should a later rmcp
-//! pass, the test says so, and the reason for our own answer can be looked at again.
+//! The servers of `findings`, met with plain rmcp 3.8.0 as its documentation says: each of them fails here, in
+//! bounded time. Should a later rmcp pass, the test says so, and the reason for our own answer can be looked at
+//! again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,11 +73,16 @@ async fn meet_http(server: &ScriptedHttp) -> Connected {
 }
 
 /// What came of a call; `None` when nothing came.
-async fn call(client: &RunningService<RoleClient, Counting>, tool: &'static str) -> Option<Result<String, ServiceError>> {
+async fn call(
+    client: &RunningService<RoleClient, Counting>,
+    tool: &'static str,
+) -> Option<Result<String, ServiceError>> {
     let arguments = json!({"message": "hi"}).as_object().cloned().unwrap();
     let call = client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments));
     let result = tokio::time::timeout(LONG_ENOUGH, call).await.ok()?;
-    Some(result.map(|result| serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap_or_default().to_owned()))
+    Some(result.map(|result| {
+        serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }))
 }
 
 #[tokio::test]
@@ -115,7 +121,10 @@ async fn finding_4_a_lost_session_stays_lost() {
     for way in [UnknownSession::BadRequestText, UnknownSession::BadRequestWithoutId] {
         let server = ScriptedHttp::start(findings::forgetful(way)).await.unwrap();
         let client = meet_http(&server).await.unwrap();
-        assert!(matches!(call(&client, "echo").await, Some(Ok(text)) if text == "hi"), "{way:?}: before the restart all is well");
+        assert!(
+            matches!(call(&client, "echo").await, Some(Ok(text)) if text == "hi"),
+            "{way:?}: before the restart all is well"
+        );
         server.restart().await;
         let answer = call(&client, "echo").await;
         assert!(!matches!(answer, Some(Ok(_))), "{way:?}: rmcp now makes a new session");

@@ -32,7 +32,8 @@ async fn echo(met: &Met) -> Result<String, String> {
     within("a call", call).await.map(|result| result.text()).map_err(|error| error.to_string())
 }
 
-/// Restarts the server and lets the client see that its connections are gone: a request on one that dies just then is an error of its own.
+/// Restarts the server and lets the client see that its connections are gone: a request on one that dies just then is
+/// an error of its own.
 async fn restart(met: &Met) {
     met.http().restart().await;
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -44,7 +45,9 @@ const WAYS_TO_FORGET: [UnknownSession; 3] =
 
 #[tokio::test]
 async fn a_lost_session_is_made_anew_once_and_the_call_succeeds() {
-    for (way, forget) in [Way::HttpJson, Way::HttpEvents].into_iter().flat_map(|way| WAYS_TO_FORGET.map(|forget| (way, forget))) {
+    for (way, forget) in
+        [Way::HttpJson, Way::HttpEvents].into_iter().flat_map(|way| WAYS_TO_FORGET.map(|forget| (way, forget)))
+    {
         let met = way.meet(server().http(|http| http.unknown_session = forget)).await;
         assert_eq!(echo(&met).await.as_deref(), Ok("hi"));
         for restarts in 1..=2 {
@@ -58,7 +61,8 @@ async fn a_lost_session_is_made_anew_once_and_the_call_succeeds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_calls_that_lose_the_same_session_make_one_new_session() {
     for forget in WAYS_TO_FORGET {
-        let script = server().http(|http| http.unknown_session = forget).fault(When::Tool("log").after(), What::ForgetSessions);
+        let script =
+            server().http(|http| http.unknown_session = forget).fault(When::Tool("log").after(), What::ForgetSessions);
         let met = Way::HttpEvents.meet(script).await;
         for round in 1..=5 {
             met.client().call_tool("log", raw(json!({}))).await.unwrap();
@@ -120,7 +124,10 @@ async fn the_session_is_ended_once_on_close_and_on_drop() {
     dropped.record.wait_for_event(|event| matches!(event, Event::SessionDeleted { .. }), PATIENCE).await.unwrap();
     drop(closed.connected);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!((deletes(&dropped), closed.record.requests().iter().filter(|request| request.method == "DELETE").count()), (1, 1));
+    assert_eq!(
+        (deletes(&dropped), closed.record.requests().iter().filter(|request| request.method == "DELETE").count()),
+        (1, 1)
+    );
     // A server that will not hear of it does not hold us up.
     for fault in [What::HttpStatus(HttpAnswer::status(405)), What::Stall, What::Reset] {
         let met = Way::HttpEvents.meet(server().fault(When::Delete, fault)).await;
@@ -137,7 +144,11 @@ async fn servers_without_sessions_or_without_a_stream_of_their_own_work_too() {
     assert!(without_sessions.record.requests().iter().all(|request| request.method != "DELETE"));
     let without_stream = Way::HttpEvents.meet(server().http(|http| http.get_stream = GetStream::Refused)).await;
     assert_eq!(echo(&without_stream).await.as_deref(), Ok("hi"));
-    assert_eq!(without_stream.record.requests().iter().filter(|request| request.method == "GET").count(), 1, "asked for once");
+    assert_eq!(
+        without_stream.record.requests().iter().filter(|request| request.method == "GET").count(),
+        1,
+        "asked for once"
+    );
 }
 
 /// The GETs that resume a stream: what they name, and when they came.
@@ -149,12 +160,17 @@ fn resumptions(met: &Met) -> Vec<String> {
 #[tokio::test]
 async fn a_stream_that_ends_before_its_answer_is_resumed_after_the_time_the_server_asks_for() {
     for retry_ms in [40, 700] {
-        let met = Way::HttpEvents.meet(server().fault(CALL, What::CloseAfterPriming { retry_ms: Some(retry_ms) })).await;
+        let met =
+            Way::HttpEvents.meet(server().fault(CALL, What::CloseAfterPriming { retry_ms: Some(retry_ms) })).await;
         let started = Instant::now();
         assert_eq!(echo(&met).await.as_deref(), Ok("hi"));
         assert!(started.elapsed() >= Duration::from_millis(retry_ms), "the server asked for {retry_ms} ms");
         assert_eq!(resumptions(&met).len(), 1);
-        assert_eq!((met.record.count("tools/call"), met.client().peer().tally().total()), (1, 0), "the call is not repeated");
+        assert_eq!(
+            (met.record.count("tools/call"), met.client().peer().tally().total()),
+            (1, 0),
+            "the call is not repeated"
+        );
     }
 }
 
@@ -181,8 +197,18 @@ async fn a_stream_that_cannot_be_resumed_says_so() {
     let refused = HttpAnswer::status(405);
     let rows = [
         ("no event had an id", Way::HttpEvents, cut.clone(), "the stream ended before the answer"),
-        ("2026-07-28 has no resumption", Way::HttpEvents, cut.versions(&["2026-07-28"]), "the stream ended before the answer"),
-        ("resuming is refused", Way::HttpEvents, gone.clone().fault(When::Get(2), What::HttpStatus(refused)), "resuming it gave HTTP 405"),
+        (
+            "2026-07-28 has no resumption",
+            Way::HttpEvents,
+            cut.versions(&["2026-07-28"]),
+            "the stream ended before the answer",
+        ),
+        (
+            "resuming is refused",
+            Way::HttpEvents,
+            gone.clone().fault(When::Get(2), What::HttpStatus(refused)),
+            "resuming it gave HTTP 405",
+        ),
         (
             "resuming never works",
             Way::HttpEvents,

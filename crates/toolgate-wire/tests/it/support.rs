@@ -1,5 +1,5 @@
-//! What the tests share: a client side that writes down what it hears, one way to meet a scripted server over every transport, and a
-//! census of tasks and descriptors that finds what leaks.
+//! What the tests share: a client side that writes down what it hears, one way to meet a scripted server over every
+//! transport, and a census of tasks and descriptors that finds what leaks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,10 @@ use toolgate_wire::limits::PROBE_PATIENCE_MS;
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::transport::http_pool::HttpPool;
-use toolgate_wire::{Call, Client, ClientSide, ConnectOptions, Defect, Endpoint, Error, Notification, Question, RawJson, RpcError, Version, connect};
+use toolgate_wire::{
+    Call, Client, ClientSide, ConnectOptions, Defect, Endpoint, Error, Notification, Question, RawJson, RpcError,
+    Version, connect,
+};
 
 /// Long enough for a loaded machine; nothing waits this long when all is well.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -170,7 +173,8 @@ impl Met {
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 6] = [Self::Child, Self::Duplex, Self::Socket, Self::HttpJson, Self::HttpEvents, Self::Sse];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Child, Self::Duplex, Self::Socket, Self::HttpJson, Self::HttpEvents, Self::Sse];
 
     /// Starts the script and connects to it.
     pub(crate) async fn meet(self, script: Script) -> Met {
@@ -191,7 +195,9 @@ impl Way {
                 (connect(endpoint, options).await, record, Running::Duplex)
             }
             Self::Socket => socket(script, options).await,
-            Self::HttpJson => http(script.json_answers(), options, |server| Endpoint::Http(endpoint(&server.url()))).await,
+            Self::HttpJson => {
+                http(script.json_answers(), options, |server| Endpoint::Http(endpoint(&server.url()))).await
+            }
             Self::HttpEvents => http(script, options, |server| Endpoint::Http(endpoint(&server.url()))).await,
             Self::Sse => http(script, options, |server| Endpoint::Sse(endpoint(&server.sse_url()))).await,
         };
@@ -241,7 +247,11 @@ async fn socket(script: Script, options: ConnectOptions) -> Outcome {
 }
 
 /// Starts a script over HTTP and connects to what `place` names.
-pub(crate) async fn http(script: Script, options: ConnectOptions, place: impl FnOnce(&ScriptedHttp) -> Endpoint) -> Outcome {
+pub(crate) async fn http(
+    script: Script,
+    options: ConnectOptions,
+    place: impl FnOnce(&ScriptedHttp) -> Endpoint,
+) -> Outcome {
     let server = ScriptedHttp::start(script).await.unwrap();
     let connected = connect(place(&server), options).await;
     (connected, server.record().clone(), Running::Http(server))
@@ -264,7 +274,12 @@ impl Census {
         while tasks() > self.tasks || descriptors().len() > self.descriptors.len() {
             if tokio::time::Instant::now() > deadline {
                 let now = descriptors();
-                panic!("leaks after {what}: tasks {} -> {}, descriptors {:?} -> {now:?}", self.tasks, tasks(), self.descriptors);
+                panic!(
+                    "leaks after {what}: tasks {} -> {}, descriptors {:?} -> {now:?}",
+                    self.tasks,
+                    tasks(),
+                    self.descriptors
+                );
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -297,8 +312,8 @@ pub(crate) async fn expect_gone(pid: u32) {
     within(&format!("process {pid} to end"), gone).await;
 }
 
-/// How long things may take in a row of a fault matrix: short where it is expected that time runs out, generous everywhere else, so that a
-/// loaded machine does not change what comes of a row.
+/// How long things may take in a row of a fault matrix: short where it is expected that time runs out, generous
+/// everywhere else, so that a loaded machine does not change what comes of a row.
 pub(crate) struct Limits {
     pub(crate) connect: Duration,
     pub(crate) probe_patience: Duration,

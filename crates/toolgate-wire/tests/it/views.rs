@@ -1,4 +1,5 @@
-//! What nobody here understands passes through byte for byte: unknown fields, unknown kinds of content, odd spellings of JSON.
+//! What nobody here understands passes through byte for byte: unknown fields, unknown kinds of content, odd spellings
+//! of JSON.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,18 +41,34 @@ async fn everywhere(check: impl AsyncFn(Way, &str)) {
 
 #[tokio::test]
 async fn listed_entries_keep_every_byte_and_bad_ones_harm_nobody_else() {
-    let good = format!(r#"{{"inputSchema" : {{"type":"object","x-order":1.0}},"name":"odd","x-acme":{ODD},"annotations":{{"readOnlyHint":true,"later":[]}}}}"#);
-    let entries = [good.as_str(), r#"{"name":7,"inputSchema":{}}"#, r#"{"name":"bad","inputSchema":"x"}"#, "null", r#"{"name":"plain"}"#];
+    let good = format!(
+        r#"{{"inputSchema" : {{"type":"object","x-order":1.0}},"name":"odd","x-acme":{ODD},"annotations":{{"readOnlyHint":true,"later":[]}}}}"#
+    );
+    let entries = [
+        good.as_str(),
+        r#"{"name":7,"inputSchema":{}}"#,
+        r#"{"name":"bad","inputSchema":"x"}"#,
+        "null",
+        r#"{"name":"plain"}"#,
+    ];
     let result = format!(r#"{{"tools": [{}], "x-list":1, "ttlMs":5, "cacheScope":"public"}}"#, entries.join(" , "));
     everywhere(async |way, version| {
         let met = answering(way, version, "tools/list", &result).await;
         let list = met.client().list_tools().await.unwrap();
-        assert_eq!(list.entries.iter().map(|tool| tool.raw.as_str()).collect::<Vec<_>>(), [entries[0], entries[4]], "{way:?} {version}");
+        assert_eq!(
+            list.entries.iter().map(|tool| tool.raw.as_str()).collect::<Vec<_>>(),
+            [entries[0], entries[4]],
+            "{way:?} {version}"
+        );
         assert_eq!(list.entries[0].input_schema.as_ref().unwrap().as_str(), r#"{"type":"object","x-order":1.0}"#);
         assert_eq!(list.entries[0].hints.read_only_hint, Some(true));
-        let defects: Vec<_> = list.defects.iter().map(|defect| (defect.index, defect.raw.as_str(), defect.reason.as_str())).collect();
-        let expected =
-            [(1, entries[1], "`name` is not a string"), (2, entries[2], "`inputSchema` is not a schema"), (3, entries[3], "it is not an object")];
+        let defects: Vec<_> =
+            list.defects.iter().map(|defect| (defect.index, defect.raw.as_str(), defect.reason.as_str())).collect();
+        let expected = [
+            (1, entries[1], "`name` is not a string"),
+            (2, entries[2], "`inputSchema` is not a schema"),
+            (3, entries[3], "it is not an object"),
+        ];
         assert_eq!(defects, expected, "{way:?} {version}");
         assert_eq!((list.cache.ttl_ms, list.cache.is_public), (5, true));
     })
@@ -63,12 +80,17 @@ async fn results_of_tools_keep_every_byte() {
     let hologram = format!(r#"{{ "type":"hologram","payload":{ODD} }}"#);
     let text = r#"{"text":"caf\u00e9","annotations":{"audience":["user"]},"type":"text","x":1.0}"#;
     let structured = format!("[ {ODD} ]");
-    let result = format!(r#"{{"resultType":"complete","content":[{hologram} ,{text}],"structuredContent":{structured},"x-more":{ODD},"isError":false}}"#);
+    let result = format!(
+        r#"{{"resultType":"complete","content":[{hologram} ,{text}],"structuredContent":{structured},"x-more":{ODD},"isError":false}}"#
+    );
     everywhere(async |way, version| {
         let met = answering(way, version, "tools/call", &result).await;
         let outcome = met.client().call_tool("echo", raw(json!({}))).await.unwrap();
         assert_eq!(outcome.raw.as_str(), result, "{way:?} {version}");
-        assert_eq!(outcome.content.iter().map(|block| block.raw.as_str()).collect::<Vec<_>>(), [hologram.as_str(), text]);
+        assert_eq!(
+            outcome.content.iter().map(|block| block.raw.as_str()).collect::<Vec<_>>(),
+            [hologram.as_str(), text]
+        );
         assert!(matches!(&outcome.content[0].content, Content::Unknown { kind, .. } if kind == "hologram"));
         assert_eq!((outcome.text().as_str(), outcome.is_error), ("café", false));
         assert_eq!(outcome.structured.unwrap().as_str(), structured, "{way:?} {version}");
@@ -79,7 +101,8 @@ async fn results_of_tools_keep_every_byte() {
 #[tokio::test]
 async fn prompts_resources_and_anything_else_keep_every_byte() {
     let block = format!(r#"{{"type":"hologram","payload":{ODD}}}"#);
-    let prompt = format!(r#"{{"messages":[{{"role":"oracle" ,"content":{block},"x":1.0}}],"description":"d","x-more":{ODD}}}"#);
+    let prompt =
+        format!(r#"{{"messages":[{{"role":"oracle" ,"content":{block},"x":1.0}}],"description":"d","x-more":{ODD}}}"#);
     let part = format!(r#"{{"uri":"demo://one","text":"one" ,"x-part":{ODD}}}"#);
     let read = format!(r#"{{"contents":[ {part},{{"uri":"demo://one"}}],"x-more":{ODD}}}"#);
     everywhere(async |way, version| {
@@ -105,13 +128,20 @@ async fn what_is_asked_keeps_every_byte() {
     everywhere(async |way, version| {
         let met = way.meet(server(version)).await;
         met.client().call_tool("echo", arguments.clone()).await.unwrap();
-        let own_meta = format!(r#"{{"acme/trace":{ODD},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}"#);
+        let own_meta = format!(
+            r#"{{"acme/trace":{ODD},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}"#
+        );
         let params = format!(r#"{{"name":"echo","arguments":{{}},"_meta":{own_meta},"x-more":{ODD}}}"#);
         met.client().request(Call::new("tools/call", Some(RawJson::from_bytes(params).unwrap()))).await.unwrap();
-        let sent: Vec<String> = met.record.received_texts().into_iter().filter(|text| text.contains("tools/call")).collect();
+        let sent: Vec<String> =
+            met.record.received_texts().into_iter().filter(|text| text.contains("tools/call")).collect();
         assert!(sent[0].contains(&format!(r#""arguments":{ODD}"#)), "{way:?} {version}: {}", sent[0]);
         assert!(sent[1].contains(&format!(r#""acme/trace":{ODD}"#)), "{way:?} {version}: {}", sent[1]);
-        assert!(sent[1].contains(&format!(r#""x-more":{ODD}"#)) && sent[1].contains(r#""traceparent":"00-0af"#), "{way:?} {version}: {}", sent[1]);
+        assert!(
+            sent[1].contains(&format!(r#""x-more":{ODD}"#)) && sent[1].contains(r#""traceparent":"00-0af"#),
+            "{way:?} {version}: {}",
+            sent[1]
+        );
     })
     .await;
 }
@@ -134,7 +164,10 @@ async fn unknown_notifications_and_errors_arrive_as_they_were_sent() {
 }
 
 async fn journey_with_news(met: &Met) {
-    let _answered = met.client().request(Call::tool("echo", &raw(json!({}))).idle_limit(std::time::Duration::from_millis(200))).await;
+    let _answered = met
+        .client()
+        .request(Call::tool("echo", &raw(json!({}))).idle_limit(std::time::Duration::from_millis(200)))
+        .await;
     let heard = met.side.wait_until("the news", |heard| !heard.notifications.is_empty()).await;
     assert_eq!(heard.notifications[0].method, "notifications/acme/news");
     assert_eq!(heard.notifications[0].params.as_ref().unwrap().as_str(), ODD);
@@ -145,13 +178,20 @@ async fn a_tap_sees_every_frame_as_it_travels() {
     for way in [Way::Child, Way::Duplex, Way::HttpJson, Way::HttpEvents, Way::Sse] {
         let frames = Arc::new(Mutex::new(Vec::new()));
         let seen = frames.clone();
-        let tap: Tap = Arc::new(move |direction, bytes| seen.lock().unwrap().push((direction, String::from_utf8_lossy(bytes).into_owned())));
+        let tap: Tap = Arc::new(move |direction, bytes| {
+            seen.lock().unwrap().push((direction, String::from_utf8_lossy(bytes).into_owned()))
+        });
         let met = way.meet_with(server("2025-06-18"), |options| options.tap = Some(tap)).await;
         met.client().call_tool("echo", raw(json!({"message": "tapped"}))).await.unwrap();
         let frames = frames.lock().unwrap().clone();
-        let sent: Vec<_> = frames.iter().filter(|(direction, _)| *direction == Direction::Sent).map(|(_, text)| text.clone()).collect();
+        let sent: Vec<_> = frames
+            .iter()
+            .filter(|(direction, _)| *direction == Direction::Sent)
+            .map(|(_, text)| text.clone())
+            .collect();
         assert_eq!(sent, met.record.received_texts(), "{way:?}");
-        let answer = frames.iter().find(|(direction, text)| *direction == Direction::Received && text.contains("tapped"));
+        let answer =
+            frames.iter().find(|(direction, text)| *direction == Direction::Received && text.contains("tapped"));
         assert!(answer.is_some_and(|(_, text)| text.starts_with('{') && text.ends_with('}')), "{way:?}: {frames:?}");
     }
 }

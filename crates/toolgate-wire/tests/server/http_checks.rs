@@ -40,8 +40,10 @@ async fn only_those_on_this_machine_are_answered() {
 
 #[tokio::test]
 async fn others_are_let_in_by_name() {
-    let options =
-        HttpOptions::new().allow_host("gate.example.com").allow_host("gate.example.org:8443").allow_origin("https://app.example.com");
+    let options = HttpOptions::new()
+        .allow_host("gate.example.com")
+        .allow_host("gate.example.org:8443")
+        .allow_origin("https://app.example.com");
     let room = Room::of(Sample::new(), options);
     let cases: [(Headers<'_>, u16); 6] = [
         (&[("host", "gate.example.com:443")], 200),
@@ -56,7 +58,11 @@ async fn others_are_let_in_by_name() {
     }
     let room = Room::of(Sample::new(), HttpOptions::new().allow_any_host());
     assert_eq!(status(&room, &[("host", "anything.example.com")]).await, 200);
-    assert_eq!(status(&room, &[("host", "a.example.com"), ("origin", "http://b.example.com")]).await, 403, "any host is not any origin");
+    assert_eq!(
+        status(&room, &[("host", "a.example.com"), ("origin", "http://b.example.com")]).await,
+        403,
+        "any host is not any origin"
+    );
     let room = Room::of(Sample::new(), HttpOptions::new().allow_any_origin());
     assert_eq!(status(&room, &[("host", "localhost"), ("origin", "http://b.example.com")]).await, 200);
 }

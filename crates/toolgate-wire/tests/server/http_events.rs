@@ -30,7 +30,11 @@ async fn news_come_on_the_stream_of_the_session() {
     assert_eq!(stream.next().await, None, "the newer stream takes over");
     newer.next().await.unwrap();
     room.server.changes().resources_changed();
-    assert_eq!(newer.message().await["method"], "notifications/resources/list_changed", "without what the older one had read");
+    assert_eq!(
+        newer.message().await["method"],
+        "notifications/resources/list_changed",
+        "without what the older one had read"
+    );
 
     drop(newer);
     room.server.changes().tools_changed();
@@ -47,7 +51,10 @@ async fn older_clients_see_no_empty_events() {
     let mut stream = get(&room, &session, None).await;
     room.server.changes().tools_changed();
     let event = stream.next().await.unwrap();
-    assert_eq!((event.event.as_str(), event.json()["method"].as_str()), ("message", Some("notifications/tools/list_changed")));
+    assert_eq!(
+        (event.event.as_str(), event.json()["method"].as_str()),
+        ("message", Some("notifications/tools/list_changed"))
+    );
 }
 
 #[tokio::test]
@@ -125,7 +132,8 @@ async fn a_handler_may_end_its_stream_early() {
 async fn a_slow_reader_makes_the_sender_wait() {
     let room = Room::new();
     let session = room.initialize("2025-11-25").await;
-    let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":1}}}"#;
+    let call =
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":1}}}"#;
     let mut events = room.post_open(&[("mcp-session-id", &session)], call).await;
     for _ in 0..5000 {
         tokio::task::yield_now().await;

@@ -23,7 +23,11 @@ async fn a_session_begins_is_used_and_ends() {
 
     let list = room.post(&named, LIST).await;
     assert_eq!(list.form(), "application/json");
-    assert_eq!(list.json(), json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "unknown": 12}}), "nothing is added");
+    assert_eq!(
+        list.json(),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "unknown": 12}}),
+        "nothing is added"
+    );
     let ping = room.post(&named, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#).await;
     assert_eq!(ping.json(), json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
 
@@ -77,14 +81,17 @@ async fn each_session_keeps_what_it_agreed_on() {
 #[tokio::test]
 async fn batches_are_answered_where_they_exist() {
     let room = Room::new();
-    let batch = format!(r#"[{LIST},{{"jsonrpc":"2.0","method":"notifications/x"}},{{"jsonrpc":"2.0","id":2,"method":"ping"}}]"#);
+    let batch = format!(
+        r#"[{LIST},{{"jsonrpc":"2.0","method":"notifications/x"}},{{"jsonrpc":"2.0","id":2,"method":"ping"}}]"#
+    );
     let session = room.initialize("2025-03-26").await;
     let answer = room.post(&[("mcp-session-id", &session)], &batch).await;
     let json = answer.json();
     let mut ids: Vec<_> = json.as_array().unwrap().iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [1, 2]);
-    let only_news = room.post(&[("mcp-session-id", &session)], r#"[{"jsonrpc":"2.0","method":"notifications/x"}]"#).await;
+    let only_news =
+        room.post(&[("mcp-session-id", &session)], r#"[{"jsonrpc":"2.0","method":"notifications/x"}]"#).await;
     assert_eq!(only_news.status, StatusCode::ACCEPTED);
     let session = room.initialize("2025-11-25").await;
     assert_eq!(room.post(&[("mcp-session-id", &session)], &batch).await.status, StatusCode::BAD_REQUEST);
@@ -101,7 +108,8 @@ async fn a_question_travels_on_the_stream_of_its_request() {
     assert_eq!((priming.data.as_str(), priming.retry.is_some(), priming.id.is_empty()), ("", true, false));
     let question = events.message().await;
     assert_eq!((&question["method"], &question["params"]["message"]), (&json!("elicitation/create"), &json!("first?")));
-    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"x": "yes"}}});
+    let answer =
+        json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"x": "yes"}}});
     assert_eq!(room.post(&named, &answer.to_string()).await.status, StatusCode::ACCEPTED);
     assert_eq!(events.message().await, json!({"jsonrpc": "2.0", "id": 5, "result": {"x": "yes"}}));
     assert_eq!(events.next().await, None);
@@ -124,7 +132,10 @@ async fn a_cancelled_request_gets_no_answer() {
     assert_eq!((answer.status, answer.text.as_str()), (StatusCode::ACCEPTED, ""));
     assert_eq!(cancelled.status, StatusCode::ACCEPTED);
     assert_eq!(room.sample.memory.dropped.load(std::sync::atomic::Ordering::SeqCst), 1);
-    assert_eq!(*room.sample.memory.heard.lock().unwrap(), ["notifications/initialized 2025-11-25", "notifications/cancelled 2025-11-25"]);
+    assert_eq!(
+        *room.sample.memory.heard.lock().unwrap(),
+        ["notifications/initialized 2025-11-25", "notifications/cancelled 2025-11-25"]
+    );
 }
 
 #[tokio::test]
@@ -133,9 +144,16 @@ async fn a_batch_is_answered_without_what_was_cancelled() {
     let session = room.initialize("2025-03-26").await;
     let named = [("mcp-session-id", session.as_str())];
     let wait = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "wait"}});
-    let cancel = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string();
+    let cancel = |id: u64| {
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string()
+    };
     let cases = [
-        (json!([wait(5), {"jsonrpc": "2.0", "id": 6, "method": "ping"}]), vec![5], 200, r#"[{"jsonrpc":"2.0","id":6,"result":{}}]"#),
+        (
+            json!([wait(5), {"jsonrpc": "2.0", "id": 6, "method": "ping"}]),
+            vec![5],
+            200,
+            r#"[{"jsonrpc":"2.0","id":6,"result":{}}]"#,
+        ),
         (json!([wait(7), wait(8)]), vec![7, 8], 202, ""),
     ];
     for (batch, cancelled, status, text) in cases {
@@ -217,7 +235,11 @@ async fn there_are_only_so_many_sessions() {
     for _ in 2..SESSIONS_MAX {
         assert_eq!(room.post(&[], body).await.status, StatusCode::OK);
     }
-    assert_eq!(room.post(&[("mcp-session-id", &first)], LIST).await.status, StatusCode::OK, "now the second is idle longest");
+    assert_eq!(
+        room.post(&[("mcp-session-id", &first)], LIST).await.status,
+        StatusCode::OK,
+        "now the second is idle longest"
+    );
     assert_eq!(room.post(&[], body).await.status, StatusCode::OK);
     assert_eq!(room.http.session_count(), SESSIONS_MAX);
     assert_eq!(room.post(&[("mcp-session-id", &first)], LIST).await.status, StatusCode::OK);

@@ -21,7 +21,12 @@ struct Row {
     expected: (u16, Option<i64>),
 }
 
-fn row(what: &'static str, headers: &[(&'static str, &'static str)], body: String, expected: (u16, Option<i64>)) -> Row {
+fn row(
+    what: &'static str,
+    headers: &[(&'static str, &'static str)],
+    body: String,
+    expected: (u16, Option<i64>),
+) -> Row {
     Row { what, headers: headers.to_vec(), body, expected }
 }
 
@@ -34,7 +39,8 @@ fn without(key: &str) -> String {
 
 fn header_rows() -> Vec<Row> {
     let good = modern_headers("tools/call", Some("echo"));
-    let version = |value: &'static str| vec![("mcp-protocol-version", value), ("mcp-method", "tools/call"), ("mcp-name", "echo")];
+    let version =
+        |value: &'static str| vec![("mcp-protocol-version", value), ("mcp-method", "tools/call"), ("mcp-name", "echo")];
     let call = modern(1, "tools/call", json!({"name": "echo"}));
     let asks = |value: &str| modern_with(1, "tools/call", json!({"name": "echo"}), &json!({VERSION: value}));
     vec![
@@ -46,13 +52,23 @@ fn header_rows() -> Vec<Row> {
             (400, Some(-32602)),
         ),
         row("no params", &good, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#.into(), (400, Some(-32602))),
-        row("params in a list", &good, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}"#.into(), (400, Some(-32602))),
+        row(
+            "params in a list",
+            &good,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}"#.into(),
+            (400, Some(-32602)),
+        ),
         row("no version in _meta", &good, without(VERSION), (400, Some(-32602))),
         row("no capabilities", &good, without("io.modelcontextprotocol/clientCapabilities"), (400, Some(-32602))),
         row(
             "capabilities in a list",
             &good,
-            modern_with(1, "tools/call", json!({"name": "echo"}), &json!({"io.modelcontextprotocol/clientCapabilities": []})),
+            modern_with(
+                1,
+                "tools/call",
+                json!({"name": "echo"}),
+                &json!({"io.modelcontextprotocol/clientCapabilities": []}),
+            ),
             (400, Some(-32602)),
         ),
         row("no version header", &good[1..], call.clone(), (400, Some(-32020))),
@@ -76,16 +92,34 @@ fn header_rows() -> Vec<Row> {
 
 fn method_rows() -> Vec<Row> {
     let named = |method: &'static str| modern_headers(method, None);
-    let gone = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/result", "tasks/list"];
-    let mut rows: Vec<_> =
-        gone.into_iter().map(|method| row(method, &named(method), modern(1, method, json!({})), (404, Some(-32601)))).collect();
-    let regional = |region: &'static str| [modern_headers("tools/call", Some("regional")), vec![("mcp-param-region", region)]].concat();
+    let gone = [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "tasks/result",
+        "tasks/list",
+    ];
+    let mut rows: Vec<_> = gone
+        .into_iter()
+        .map(|method| row(method, &named(method), modern(1, method, json!({})), (404, Some(-32601))))
+        .collect();
+    let regional = |region: &'static str| {
+        [modern_headers("tools/call", Some("regional")), vec![("mcp-param-region", region)]].concat()
+    };
     let region = modern(1, "tools/call", json!({"name": "regional", "arguments": {"region": "Hello"}}));
     let task = modern_headers("tasks/get", Some("t"));
-    let tasks = json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+    let tasks =
+        json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
     rows.extend([
         row("an unknown method", &named("unknown/method"), modern(1, "unknown/method", json!({})), (404, Some(-32601))),
-        row("a capability not offered", &named("completion/complete"), modern(1, "completion/complete", json!({})), (404, Some(-32601))),
+        row(
+            "a capability not offered",
+            &named("completion/complete"),
+            modern(1, "completion/complete", json!({})),
+            (404, Some(-32601)),
+        ),
         row("an argument header that agrees", &regional("Hello"), region.clone(), (200, None)),
         row("one that does not", &regional("hello"), region.clone(), (400, Some(-32020))),
         row("one that is missing", &modern_headers("tools/call", Some("regional")), region, (400, Some(-32020))),
@@ -197,23 +231,36 @@ async fn results_say_what_the_version_wants() {
     let expected = json!({"tools": [], "unknown": 12, "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": info});
     assert_eq!(list.json()["result"], expected);
     let prompts = room.post(&modern_headers("prompts/list", None), &modern(1, "prompts/list", json!({}))).await.json();
-    assert_eq!((&prompts["result"]["ttlMs"], &prompts["result"]["cacheScope"]), (&json!(7), &json!("public")), "its own hints win");
+    assert_eq!(
+        (&prompts["result"]["ttlMs"], &prompts["result"]["cacheScope"]),
+        (&json!(7), &json!("public")),
+        "its own hints win"
+    );
 
     let arguments = r#"{"n":12345678901234567890123,"f":1e2}"#;
-    let call = modern(1, "tools/call", json!({"name": "echo", "arguments": {"here": 0}})).replace(r#"{"here":0}"#, arguments);
+    let call =
+        modern(1, "tools/call", json!({"name": "echo", "arguments": {"here": 0}})).replace(r#"{"here":0}"#, arguments);
     let echo = room.post(&modern_headers("tools/call", Some("echo")), &call).await;
     assert!(echo.text.contains(arguments), "every byte survives: {}", echo.text);
     assert_eq!(echo.json()["result"]["resultType"], "complete");
     assert!(echo.json()["result"].get("ttlMs").is_none(), "calls are not cached");
     let length = echo.text.len();
     let response = room.send("POST", &[USUAL, &modern_headers("tools/call", Some("echo"))].concat(), call).await;
-    assert_eq!(http_body::Body::size_hint(response.body()).exact(), Some(length as u64), "the length is known beforehand");
+    assert_eq!(
+        http_body::Body::size_hint(response.body()).exact(),
+        Some(length as u64),
+        "the length is known beforehand"
+    );
 
-    let own = room.post(&modern_headers("tools/call", Some("meta")), &modern(1, "tools/call", json!({"name": "meta"}))).await.json();
+    let own = room
+        .post(&modern_headers("tools/call", Some("meta")), &modern(1, "tools/call", json!({"name": "meta"})))
+        .await
+        .json();
     let meta = &own["result"]["_meta"];
     assert_eq!((&meta["acme/k"], &meta["io.modelcontextprotocol/serverInfo"]["name"]), (&json!(1), &json!("sample")));
 
-    let discover = room.post(&modern_headers("server/discover", None), &modern(1, "server/discover", json!({}))).await.json();
+    let discover =
+        room.post(&modern_headers("server/discover", None), &modern(1, "server/discover", json!({}))).await.json();
     let result = &discover["result"];
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
     assert_eq!(result["capabilities"], serde_json::from_str::<Value>(capabilities().as_str()).unwrap());
@@ -232,7 +279,10 @@ async fn news_before_the_answer_make_it_a_stream() {
     assert_eq!(events.response.headers()["x-accel-buffering"], "no");
     for step in 1..=3 {
         let params = json!({"progressToken": "p", "progress": step, "total": 3, "message": "step"});
-        assert_eq!(events.message().await, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+        assert_eq!(
+            events.message().await,
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        );
     }
     let last = events.next().await.unwrap();
     assert_eq!((last.json()["result"]["done"].clone(), last.id.as_str()), (json!(true), ""));
@@ -246,7 +296,8 @@ async fn logs_come_only_when_asked_for_and_only_that_loud() {
     let quiet = room.post(&headers, &modern(1, "tools/call", json!({"name": "log"}))).await;
     assert_eq!(quiet.form(), "application/json");
     for (level, heard) in [("debug", 2), ("warning", 1), ("error", 0)] {
-        let call = modern_with(1, "tools/call", json!({"name": "log"}), &json!({"io.modelcontextprotocol/logLevel": level}));
+        let call =
+            modern_with(1, "tools/call", json!({"name": "log"}), &json!({"io.modelcontextprotocol/logLevel": level}));
         let answer = room.post(&headers, &call).await;
         assert_eq!(answer.text.matches("notifications/message").count(), heard, "{level}: {}", answer.text);
     }
@@ -281,7 +332,8 @@ async fn a_client_that_leaves_takes_its_request_along() {
 async fn an_answer_that_takes_long_is_begun_as_a_stream() {
     let room = Room::new();
     let headers = modern_headers("tools/call", Some("wait"));
-    let response = room.send("POST", &[USUAL, &headers].concat(), modern(1, "tools/call", json!({"name": "wait"}))).await;
+    let response =
+        room.send("POST", &[USUAL, &headers].concat(), modern(1, "tools/call", json!({"name": "wait"}))).await;
     let mut events = Events::of(response);
     room.sample.memory.gate.notify_one();
     assert_eq!(events.message().await["result"]["waited"], true);
@@ -297,7 +349,8 @@ async fn a_server_speaks_only_what_it_says() {
 
     let new = About::new("new", "1", capabilities()).versions([Version::V2026_07_28]);
     let room = Room::of(Sample::with(new), HttpOptions::new());
-    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}});
+    let initialize =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}});
     let answer = room.post(&[], &initialize.to_string()).await;
     assert_eq!((answer.status.as_u16(), &answer.json()["error"]["code"]), (400, &json!(-32022)));
     assert_eq!(answer.json()["error"]["data"]["supported"], json!(["2026-07-28"]), "and says what it speaks");

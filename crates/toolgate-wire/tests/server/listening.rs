@@ -7,7 +7,8 @@ use crate::room::{Events, Pipe, Room, modern, modern_headers, modern_with};
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 async fn listen(room: &Room, id: u64, wanted: Value) -> Events {
-    let tasks = json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+    let tasks =
+        json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
     let body = modern_with(id, "subscriptions/listen", json!({"notifications": wanted}), &tasks);
     room.post_open(&modern_headers("subscriptions/listen", None), &body).await
 }
@@ -58,7 +59,10 @@ async fn listeners_do_not_disturb_each_other() {
     changes.prompts_changed();
     assert_eq!(tools.message().await["params"]["_meta"][ID], 1);
     let heard = prompts.message().await;
-    assert_eq!((&heard["method"], &heard["params"]["_meta"][ID]), (&json!("notifications/prompts/list_changed"), &json!(2)));
+    assert_eq!(
+        (&heard["method"], &heard["params"]["_meta"][ID]),
+        (&json!("notifications/prompts/list_changed"), &json!(2))
+    );
 }
 
 #[tokio::test]
@@ -97,13 +101,15 @@ async fn sessions_hear_lists_always_and_resources_they_watch() {
     room.server.changes().tools_changed();
     pipe.initialize("2025-11-25", json!({})).await;
     let subscribe = |what: &str| {
-        json!({"jsonrpc": "2.0", "id": what, "method": format!("resources/{what}"), "params": {"uri": "file:///a"}}).to_string()
+        json!({"jsonrpc": "2.0", "id": what, "method": format!("resources/{what}"), "params": {"uri": "file:///a"}})
+            .to_string()
     };
     assert_eq!(pipe.ask(&subscribe("subscribe")).await["result"], json!({}), "nothing from before the handshake");
     let changes = room.server.changes();
     changes.resource_updated("file:///b");
     changes.resource_updated("file:///a");
-    let updated = json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "file:///a"}});
+    let updated =
+        json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "file:///a"}});
     assert_eq!(pipe.receive().await, updated);
     room.server.end_subscriptions();
     changes.prompts_changed();

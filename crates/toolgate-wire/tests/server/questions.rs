@@ -72,7 +72,8 @@ async fn several_questions_may_be_answered_bit_by_bit() {
     let half = call(&room, "ask_at_once", json!({"inputResponses": {"second": accepted("b")}})).await;
     assert_eq!(half["result"]["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["first"]);
     let state = half["result"]["requestState"].clone();
-    let done = call(&room, "ask_at_once", json!({"inputResponses": {"first": accepted("a")}, "requestState": state})).await;
+    let done =
+        call(&room, "ask_at_once", json!({"inputResponses": {"first": accepted("a")}, "requestState": state})).await;
     assert_eq!(done["result"]["x"], json!(["a", "b"]));
 }
 
@@ -95,7 +96,11 @@ async fn older_versions_are_asked_by_requests() {
     for (question, x) in [(second, "b"), (first, "a")] {
         pipe.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": accepted(x)}).to_string()).await;
     }
-    assert_eq!(pipe.receive().await["result"]["x"], json!(["a", "b"]), "in the order of the questions, not of the answers");
+    assert_eq!(
+        pipe.receive().await["result"]["x"],
+        json!(["a", "b"]),
+        "in the order of the questions, not of the answers"
+    );
 
     let question = pipe.ask(&request.replace("ask_in_turn", "ask")).await;
     let refused = json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32001, "message": "not now"}});

@@ -45,7 +45,12 @@ impl Room {
     }
 
     /// Sends a request as it stands.
-    pub(crate) async fn send(&self, method: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<ResponseBody> {
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Response<ResponseBody> {
         soon(self.http.handle(request(method, headers, body))).await
     }
 
@@ -70,7 +75,9 @@ impl Room {
         let answer = self.post(&[], &body).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
         let session = answer.headers["mcp-session-id"].to_str().unwrap().to_owned();
-        let done = self.post(&[("mcp-session-id", &session)], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        let done = self
+            .post(&[("mcp-session-id", &session)], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
         assert_eq!((done.status, done.text.as_str()), (StatusCode::ACCEPTED, ""));
         session
     }
@@ -243,7 +250,9 @@ impl Pipe {
     /// Does the handshake.
     pub(crate) async fn initialize(&mut self, version: &str, capabilities: Value) -> Value {
         let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}});
-        let answer = self.ask(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params}).to_string()).await;
+        let answer = self
+            .ask(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params}).to_string())
+            .await;
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
         answer
     }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use tokio::sync::Notify;
-use toolgate_wire::server::{About, Caller, InputRequest, Interest, Interruption, LogLevel, Reply, RequestContext, Service};
+use toolgate_wire::server::{
+    About, Caller, InputRequest, Interest, Interruption, LogLevel, Reply, RequestContext, Service,
+};
 use toolgate_wire::{Notification, RawJson, RpcError};
 
 #[derive(Clone)]
@@ -160,7 +162,9 @@ async fn call(memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interr
         }
         "sample" => Ok(cx.ask("s", "sampling/createMessage", json!({"messages": [], "maxTokens": 1})).await?.into()),
         "task" => Ok(Reply::Task(json!({"taskId": "t", "status": "working"}).into())),
-        "who" => Ok(json!({"info": cx.client_info(), "version": cx.version().as_str(), "http": cx.http().is_some()}).into()),
+        "who" => {
+            Ok(json!({"info": cx.client_info(), "version": cx.version().as_str(), "http": cx.http().is_some()}).into())
+        }
         _ => Err(RpcError::invalid_params(format!("there is no tool `{name}`")).into()),
     }
 }

@@ -37,12 +37,17 @@ async fn both_versions_of_http_are_spoken() {
         assert!(body.starts_with(b"{\"jsonrpc\""));
     }
     let socket = TcpStream::connect(serving.address().unwrap()).await.unwrap();
-    let (mut sender2, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(socket)).await.unwrap();
+    let (mut sender2, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(socket)).await.unwrap();
     let http2 = tokio::spawn(connection);
     let mut over_http2 = list();
     *over_http2.uri_mut() = "http://localhost/mcp".parse().unwrap();
     over_http2.headers_mut().remove("host");
-    assert_eq!(soon(sender2.send_request(over_http2)).await.unwrap().status(), StatusCode::OK, "the host is in the target");
+    assert_eq!(
+        soon(sender2.send_request(over_http2)).await.unwrap().status(),
+        StatusCode::OK,
+        "the host is in the target"
+    );
 
     soon(serving.stop()).await;
     soon(http1).await.unwrap().unwrap();
@@ -78,7 +83,8 @@ async fn a_preface_in_pieces_is_understood() {
 async fn a_connection_that_breaks_ends_its_request() {
     let room = Room::new();
     let (_serving, socket) = serving(&room).await;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake::<_, Full<Bytes>>(TokioIo::new(socket)).await.unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake::<_, Full<Bytes>>(TokioIo::new(socket)).await.unwrap();
     let connection = tokio::spawn(connection);
     let headers = [USUAL, &modern_headers("tools/call", Some("wait"))].concat();
     let call = request("POST", &headers, modern(1, "tools/call", json!({"name": "wait"})));
@@ -124,7 +130,8 @@ async fn the_oldest_transport_has_one_stream_for_everything() {
     assert!(endpoint.data.starts_with("/messages?sessionId="), "{}", endpoint.data);
     assert_eq!(sse.connection_count(), 1);
 
-    let params = json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let params =
+        json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let messages = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),

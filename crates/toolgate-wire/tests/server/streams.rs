@@ -50,7 +50,11 @@ async fn errors_on_a_pipe_have_the_same_codes() {
         let answer = pipe.ask(&request).await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &json!(1)), "{request}");
     }
-    assert_eq!(pipe.ask(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await["result"], json!({}), "ping needs no handshake");
+    assert_eq!(
+        pipe.ask(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await["result"],
+        json!({}),
+        "ping needs no handshake"
+    );
 }
 
 #[tokio::test]
@@ -88,7 +92,10 @@ async fn progress_and_logs_come_before_the_answer() {
         pipe.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","_meta":{"progressToken":7}}}"#).await;
         for step in 1..=3 {
             let progress = pipe.receive().await;
-            assert_eq!((&progress["params"]["progress"], &progress["params"]["progressToken"]), (&json!(step), &json!(7)));
+            assert_eq!(
+                (&progress["params"]["progress"], &progress["params"]["progressToken"]),
+                (&json!(step), &json!(7))
+            );
             assert_eq!(progress["params"].get("message").is_some(), message, "{version}");
         }
         assert_eq!(pipe.receive().await["result"]["done"], true);
@@ -99,7 +106,9 @@ async fn progress_and_logs_come_before_the_answer() {
     let warning = json!({"level": "warning", "logger": "sample", "data": {"loud": true}});
     assert_eq!(pipe.ask(log).await["params"], warning, "before a level was set, from `info` on");
     assert_eq!(pipe.receive().await["result"]["logged"], true);
-    let set = |level: &str| json!({"jsonrpc": "2.0", "id": 2, "method": "logging/setLevel", "params": {"level": level}}).to_string();
+    let set = |level: &str| {
+        json!({"jsonrpc": "2.0", "id": 2, "method": "logging/setLevel", "params": {"level": level}}).to_string()
+    };
     assert_eq!(pipe.ask(&set("debug")).await["result"], json!({}));
     assert_eq!(pipe.ask(log).await["params"]["level"], "debug");
     pipe.receive().await;

@@ -137,7 +137,9 @@ where
     match tokio::time::timeout(limit, Limited::new(body, REQUEST_BODY_BYTES_MAX).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(problem)) if problem.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(problem)) => Err(Box::new(refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {problem}")))),
+        Ok(Err(problem)) => {
+            Err(Box::new(refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {problem}"))))
+        }
         Err(_) => {
             let why = format!("the body did not arrive in time (limit REQUEST_BODY_MS = {REQUEST_BODY_MS})");
             Err(Box::new(refused(StatusCode::REQUEST_TIMEOUT, why)))

@@ -124,7 +124,8 @@ impl HttpService {
     /// Serves `server`.
     pub fn new(server: &Server, options: HttpOptions) -> Self {
         let core = server.core().clone();
-        let stateful = Stateful { core: core.clone(), sessions: Arc::new(Sessions::default()), idle: options.session_idle };
+        let stateful =
+            Stateful { core: core.clone(), sessions: Arc::new(Sessions::default()), idle: options.session_idle };
         Self(Arc::new(Inside { gate: options.gate, path: options.path, core, stateful }))
     }
 
@@ -186,17 +187,24 @@ impl Inside {
             Err(defect) => return unreadable(&defect),
         };
         match frame {
-            Frame::One(Message::Request(request)) if speaks_modern && stateless::is_stateless(&parts.headers, request.params.as_ref()) => {
+            Frame::One(Message::Request(request))
+                if speaks_modern && stateless::is_stateless(&parts.headers, request.params.as_ref()) =>
+            {
                 self.show(&bytes);
                 stateless::answer(&self.core, parts, request).await
             }
-            frame if !speaks_modern || !stateless::header_is_modern(&parts.headers) => self.stateful.post(parts, frame, &bytes).await,
+            frame if !speaks_modern || !stateless::header_is_modern(&parts.headers) => {
+                self.stateful.post(parts, frame, &bytes).await
+            }
             Frame::One(Message::Notification(notification)) => {
                 self.show(&bytes);
                 self.core.service.notification(&notification, &unknown_caller());
                 empty(StatusCode::ACCEPTED)
             }
-            Frame::One(_) => refused(StatusCode::BAD_REQUEST, "a response is not possible here: this version sends no requests to clients"),
+            Frame::One(_) => refused(
+                StatusCode::BAD_REQUEST,
+                "a response is not possible here: this version sends no requests to clients",
+            ),
             Frame::Batch(_) => refused(StatusCode::BAD_REQUEST, "a batch is not possible in this version"),
         }
     }

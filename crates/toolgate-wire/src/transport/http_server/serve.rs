@@ -131,7 +131,8 @@ where
         }
     } else {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(idle);
+        // Head and body in one piece: messages are small, and one buffer is cheaper to send than two.
+        builder.timer(TokioTimer::new()).header_read_timeout(idle).writev(false);
         let mut serving = pin!(builder.serve_connection(io, service));
         tokio::select! {
             ended = serving.as_mut() => ended,

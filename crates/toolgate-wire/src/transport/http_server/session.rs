@@ -81,7 +81,8 @@ impl Sessions {
     pub(super) fn add(self: &Arc<Self>, session: Arc<HttpSession>, idle: Duration) {
         let mut known = lock(&self.known);
         let given_way = if known.open.len() >= SESSIONS_MAX {
-            let longest = known.open.values().min_by_key(|session| session.standing()).map(|session| session.id.clone());
+            let longest =
+                known.open.values().min_by_key(|session| session.standing()).map(|session| session.id.clone());
             longest.and_then(|id| known.open.remove(&id))
         } else {
             None
@@ -121,7 +122,8 @@ async fn sweep(sessions: Weak<Sessions>, idle: Duration) {
         tokio::time::sleep(idle / 4).await;
         let Some(sessions) = sessions.upgrade() else { return };
         let mut known = lock(&sessions.known);
-        let over: Vec<_> = known.open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
+        let over: Vec<_> =
+            known.open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
         let ended: Vec<_> = over.iter().filter_map(|id| known.open.remove(id)).collect();
         known.swept = !known.open.is_empty();
         let over = !known.swept;

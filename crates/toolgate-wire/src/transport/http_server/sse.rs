@@ -103,7 +103,10 @@ impl SseService {
 impl Inside {
     fn connect(&self) -> Response<ResponseBody> {
         let Some(name) = random_name().filter(|_| lock(&self.open).len() < SESSIONS_MAX) else {
-            return refused(StatusCode::SERVICE_UNAVAILABLE, format!("too many clients (limit SESSIONS_MAX = {SESSIONS_MAX})"));
+            return refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("too many clients (limit SESSIONS_MAX = {SESSIONS_MAX})"),
+            );
         };
         let stream = AnswerStream::new(0, Keep::Nothing, None);
         let (peer, _session) = self.core.connect(|_| Arc::new(SseLink(stream.clone())));

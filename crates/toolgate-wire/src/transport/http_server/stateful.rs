@@ -9,7 +9,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::answer::{First, Reader};
-use super::body::{EventBody, EventIds, ResponseBody, empty, error, events, json, method_not_allowed, priming_event, refused};
+use super::body::{
+    EventBody, EventIds, ResponseBody, empty, error, events, json, method_not_allowed, priming_event, refused,
+};
 use super::checks::accepts;
 use super::session::{HttpSession, Sessions};
 use crate::era::Version;
@@ -65,7 +67,10 @@ impl Stateful {
             return refused(StatusCode::BAD_REQUEST, "`initialize` begins a session; send it without Mcp-Session-Id");
         }
         let Some(session) = HttpSession::new(&self.core) else {
-            return refused(StatusCode::INTERNAL_SERVER_ERROR, "no session can be named: the system gives no randomness");
+            return refused(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "no session can be named: the system gives no randomness",
+            );
         };
         let mut response = deliver(&session, parts, frame, bytes).await;
         if session.session.caller().is_none() {
@@ -86,7 +91,9 @@ impl Stateful {
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
         };
         let found = name.to_str().ok().and_then(|name| self.sessions.find(name.trim()));
-        found.ok_or_else(|| Box::new(refused(StatusCode::NOT_FOUND, "there is no such session; `initialize` begins a new one")))
+        found.ok_or_else(|| {
+            Box::new(refused(StatusCode::NOT_FOUND, "there is no such session; `initialize` begins a new one"))
+        })
     }
 
     pub(super) fn get(&self, parts: &Parts) -> Response<ResponseBody> {
@@ -100,7 +107,10 @@ impl Stateful {
         let reader = match parts.headers.get(&LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default()) {
             None => session.link.standalone.attach(None),
             Some(last) => {
-                let place = last.trim().split_once('-').and_then(|(stream, event)| Some((stream.parse().ok()?, event.parse().ok()?)));
+                let place = last
+                    .trim()
+                    .split_once('-')
+                    .and_then(|(stream, event)| Some((stream.parse().ok()?, event.parse().ok()?)));
                 let stream = place.and_then(|(stream, event)| Some((session.link.stream(stream)?, event)));
                 let Some((stream, event)) = stream else {
                     return refused(
