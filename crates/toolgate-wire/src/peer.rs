@@ -150,9 +150,7 @@ impl Peer {
     pub async fn close(&self) {
         let core = &self.0.core;
         core.end(&Error::closed("closed by this side")); // First, so that what closing causes is not taken for the reason.
-        if let Some(link) = core.link.get() {
-            link.close().await;
-        }
+        core.opened_link().close().await;
     }
 
     /// This peer, without keeping it alive.
@@ -242,11 +240,17 @@ impl Core {
         self.next_call.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The link. A transport may deliver before [`Peer::start`] has got hold of it, from another thread; that moment is waited out, since
+    /// an answer without a link would be lost.
+    fn opened_link(&self) -> &Arc<dyn Link> {
+        self.link.wait()
+    }
+
     pub(crate) fn link(&self) -> Result<&Arc<dyn Link>> {
         if let Some(why) = self.closed.get() {
             return Err(why.clone());
         }
-        self.link.get().ok_or_else(|| Error::closed("not opened yet"))
+        Ok(self.opened_link())
     }
 
     pub(crate) async fn send(&self, outgoing: Outgoing) -> Result<()> {
@@ -419,9 +423,9 @@ impl Core {
     /// Ends everything and closes the transport in the background.
     pub(crate) fn close(&self, why: &Error) {
         if self.end(why)
-            && let Some(link) = self.link.get().cloned()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
+            let link = self.opened_link().clone();
             runtime.spawn(async move { link.close().await });
         }
     }

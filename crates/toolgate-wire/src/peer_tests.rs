@@ -403,3 +403,29 @@ async fn a_batch_ends_at_its_time_limit_and_is_cancelled() {
     assert!(error.contains("`a` timed out") && error.contains("50ms"), "{error}");
     assert_eq!(bench.notebook.sent().iter().filter(|frame| frame.contains("notifications/cancelled")).count(), 2);
 }
+
+/// A transport may be quicker than the peer that is being made of it: its first frame must be answered all the same.
+#[test]
+fn a_frame_that_arrives_before_the_link_is_known_is_answered() {
+    let notebook = Arc::new(Notebook::default());
+    let link = notebook.clone();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let _inside = runtime.enter();
+    let (_peer, delivered) = {
+        let (told, delivered) = std::sync::mpsc::channel();
+        let peer = Peer::start(Arc::new(Desk::default()), None, move |inbound| {
+            let (started, has_started) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                started.send(()).unwrap();
+                inbound.frame(&Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{}}"#), None);
+                told.send(()).unwrap();
+            });
+            has_started.recv().unwrap();
+            std::thread::sleep(Duration::from_millis(50)); // Long enough for the frame to be there first.
+            link
+        });
+        (peer, delivered)
+    };
+    delivered.recv_timeout(Duration::from_secs(20)).expect("the frame is taken");
+    assert_eq!(notebook.sent(), [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#]);
+}

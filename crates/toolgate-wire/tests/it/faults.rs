@@ -148,8 +148,8 @@ async fn a_stream_that_ends_says_so_at_each_phase() {
 async fn a_silent_server_is_given_up_in_time_at_each_phase() {
     warm_up().await;
     const UNANSWERED: &[&str] = &["connect:", "did not answer the handshake within 2.5s"];
-    const LIST_TIMED_OUT: &[&str] = &["list: `tools/list` timed out: no answer or progress within 700ms"];
-    const CALL_TIMED_OUT: &[&str] = &["call: `tools/call` timed out: no answer or progress within 700ms"];
+    const LIST_TIMED_OUT: &[&str] = &["list: `tools/list` timed out: no answer or progress within 300ms"];
+    const CALL_TIMED_OUT: &[&str] = &["call: `tools/call` timed out: no answer or progress within 300ms"];
     let mut all = Vec::new();
     for what in [What::Stall, What::Freeze] {
         let rows: [(&str, Way, Trigger, &[&str]); 7] = [
@@ -222,7 +222,7 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_by_name() {
             way.meet(legacy().fault(PROBE.before(), long.clone()).fault(CALL.nth(1).before(), long.clone())),
         )
         .await;
-        let expected = "call: `tools/call` timed out: no answer or progress within 700ms";
+        let expected = "call: `tools/call` timed out: no answer or progress within 300ms";
         assert_eq!(journey(&met, &Limits::expecting(&[expected])).await, expected, "{way:?}");
         let heard = met.side.wait_until("both defects", |heard| heard.defects.len() == 2).await;
         for defect in heard.defects {
@@ -242,7 +242,7 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_by_name() {
 #[tokio::test]
 async fn answers_with_something_wrong_about_them() {
     warm_up().await;
-    let timed_out: &[&str] = &["call: `tools/call` timed out: no answer or progress within 700ms"];
+    let timed_out: &[&str] = &["call: `tools/call` timed out: no answer or progress within 300ms"];
     let text = |text: &str| What::AnswerText(text.to_owned());
     let deep =
         format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{{"content":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));

@@ -199,35 +199,32 @@ enum Ending {
 
 #[tokio::test]
 async fn finding_9_no_process_outlives_the_connection() {
-    for ending in [Ending::Closed, Ending::Dropped, Ending::ExitedByItself] {
-        for holds_stdout in [false, true] {
-            let grandchild = What::Grandchild { seconds: 600, holds_stdout };
-            let met = Way::Child.meet(legacy().fault(When::Start, grandchild).fault(CALL.nth(2), What::Exit(0))).await;
-            assert_eq!(echo(&met).await, "hi");
-            let processes = pids(&met.record);
-            assert_eq!(processes.len(), 2, "{processes:?}");
-            assert!(processes.iter().all(|pid| is_alive(*pid)), "{ending:?}");
-            let kept = match ending {
-                Ending::Closed => {
-                    within("closing", met.client().close()).await;
-                    Some(met)
-                }
-                Ending::Dropped => {
-                    drop(met);
-                    None
-                }
-                Ending::ExitedByItself => {
-                    let error = within("the end", met.client().call_tool("echo", raw(json!({})))).await.unwrap_err();
-                    assert!(error.is_closed(), "{error}");
-                    Some(met)
-                }
-            };
-            for pid in processes {
-                expect_gone(pid).await;
-            }
-            drop(kept);
+    let endings = [Ending::Closed, Ending::Dropped, Ending::ExitedByItself];
+    let rows = endings.into_iter().flat_map(|ending| [false, true].map(|holds_stdout| (ending, holds_stdout)));
+    futures_util::future::join_all(rows.map(|(ending, holds_stdout)| leave_nothing_behind(ending, holds_stdout))).await;
+}
+
+async fn leave_nothing_behind(ending: Ending, holds_stdout: bool) {
+    let grandchild = What::Grandchild { seconds: 600, holds_stdout };
+    let met = Way::Child.meet(legacy().fault(When::Start, grandchild).fault(CALL.nth(2), What::Exit(0))).await;
+    assert_eq!(echo(&met).await, "hi");
+    let processes = pids(&met.record);
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    assert!(processes.iter().all(|pid| is_alive(*pid)), "{ending:?}");
+    let mut kept = Some(met);
+    match ending {
+        Ending::Closed => within("closing", kept.as_ref().unwrap().client().close()).await,
+        Ending::Dropped => drop(kept.take()),
+        Ending::ExitedByItself => {
+            let call = kept.as_ref().unwrap().client().call_tool("echo", raw(json!({})));
+            let error = within("the end", call).await.unwrap_err();
+            assert!(error.is_closed(), "{error}");
         }
     }
+    for pid in processes {
+        expect_gone(pid).await;
+    }
+    drop(kept);
 }
 
 #[tokio::test]

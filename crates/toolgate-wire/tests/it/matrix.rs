@@ -291,3 +291,27 @@ async fn pagination(cell: Cell, met: &Met) {
     assert!(lists[0]["params"].get("cursor").is_none(), "{cell:?}");
     assert!(lists[1..].iter().all(|list| list["params"]["cursor"].is_string()), "{cell:?}: {lists:?}");
 }
+
+/// Batches exist in one version only, and there over every transport.
+#[tokio::test]
+async fn a_batch_of_calls_is_answered_over_every_transport() {
+    for way in Way::ALL {
+        let met = way.meet(script(Cell { version: Version::V2025_03_26, way, act: Act::Call })).await;
+        let echo = |text: &str| Call::tool("echo", &raw(json!({"message": text})));
+        let calls = vec![echo("one"), Call::new("ping", None), echo("three"), Call::new("no/such", None)];
+        let answers = within(&format!("a batch over {way:?}"), met.client().peer().call_batch(calls)).await.unwrap();
+        let said: Vec<String> = answers
+            .into_iter()
+            .map(|answer| {
+                answer.map_or_else(|error| error.rpc_code().unwrap_or(0).to_string(), |result| result.to_string())
+            })
+            .collect();
+        assert!(said[0].contains("\"one\"") && said[1] == "{}" && said[2].contains("\"three\""), "{way:?}: {said:?}");
+        assert_eq!(said[3], "-32601", "{way:?}: a failure within a batch is the failure of its call alone");
+        let batch = met.record.received_texts().into_iter().find(|text| text.starts_with('['));
+        assert!(
+            batch.is_some_and(|batch| batch.contains("\"one\"") && batch.contains("no/such")),
+            "{way:?}: sent as one array"
+        );
+    }
+}

@@ -9,6 +9,7 @@ use tokio::net::UnixListener;
 use toolgate_testkit::fault::Trigger;
 use toolgate_testkit::script::VERSIONS;
 use toolgate_testkit::{Event, Script, ToolScript, What, When, in_process};
+use toolgate_wire::limits::PROBE_PATIENCE_MS;
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::{ConnectOptions, DefectKind, Endpoint, Era, connect};
 
@@ -140,19 +141,20 @@ async fn what_the_answer_to_the_probe_means() {
 
 #[tokio::test]
 async fn a_server_that_does_not_survive_the_probe_is_started_anew() {
+    let default = Duration::from_millis(PROBE_PATIENCE_MS);
     let rows = [
-        ("it exits", legacy().fault(PROBE, What::Exit(1)), RESPAWNED),
-        (
-            "it exits before it reads the probe to its end",
-            legacy().fault(When::UnknownMethod, What::Exit(0)),
-            RESPAWNED,
-        ),
-        ("it closes its stdout", legacy().fault(PROBE, What::Close), RESPAWNED),
-        ("it exits in the middle of its answer", legacy().fault(PROBE.after_bytes(9), What::Exit(1)), RESPAWNED),
-        ("it reads on and says nothing any more", legacy().fault(PROBE, What::Stall), BOTH_TRIED),
-        ("it neither reads nor writes any more", legacy().fault(PROBE, What::Freeze), RESPAWNED),
+        ("it exits", default, What::Exit(1), PROBE.into(), RESPAWNED),
+        ("it exits on what it does not know", default, What::Exit(0), When::UnknownMethod.into(), RESPAWNED),
+        ("it closes its stdout", default, What::Close, PROBE.into(), RESPAWNED),
+        ("it exits in the middle of its answer", default, What::Exit(1), PROBE.after_bytes(9), RESPAWNED),
+        ("it reads on and says nothing any more", PROBE_PATIENCE, What::Stall, PROBE.into(), BOTH_TRIED),
+        ("it neither reads nor writes any more", PROBE_PATIENCE, What::Freeze, PROBE.into(), RESPAWNED),
     ];
-    let rows = rows.map(|(name, script, expected)| async move { check(name, script, &expected).await });
+    let rows =
+        rows.map(|(name, patience, what, when, expected): (&str, Duration, What, Trigger, Expected)| async move {
+            let script = legacy().fault(when, what);
+            check_with(name, script, &expected, |options| options.probe_patience = patience).await;
+        });
     futures_util::future::join_all(rows).await;
 }
 
@@ -291,18 +293,15 @@ async fn refusals_say_what_the_server_did() {
             &["did not answer the handshake within 1.5s", "its last words: noise on stderr"],
         ),
     ];
-    for (name, script, expected) in rows {
-        let is_slow = expected[0].contains("did not answer");
-        let met = within(
-            name,
-            Way::Child.meet_with(script, |options| options.limit = if is_slow { limit } else { PATIENCE }),
-        )
-        .await;
+    let rows = rows.map(|(name, script, expected)| async move {
+        let limit = if expected[0].contains("did not answer") { limit } else { PATIENCE };
+        let met = within(name, Way::Child.meet_with(script, |options| options.limit = limit)).await;
         let refusal = met.refusal();
         for part in expected {
             assert!(refusal.contains(part), "{name}: {refusal}");
         }
-    }
+    });
+    futures_util::future::join_all(rows).await;
 }
 
 #[tokio::test]

@@ -22,8 +22,8 @@ use crate::support::{PATIENCE, is_alive, log_folder, pids, within};
 /// Long enough that whoever has not answered by then never will.
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
 
-/// The same for a connection: rmcp waits ten seconds for the probe.
-const LONG_ENOUGH_TO_CONNECT: Duration = Duration::from_secs(14);
+/// The same for a connection, since rmcp waits ten seconds for the probe, and for a server that starts after twelve.
+const LONG_ENOUGH_TO_CONNECT: Duration = Duration::from_secs(13);
 
 /// Counts progress and answers nothing else.
 #[derive(Clone, Default)]

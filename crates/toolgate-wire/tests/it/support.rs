@@ -325,7 +325,7 @@ impl Limits {
     pub(crate) fn expecting(expected: &[&str]) -> Self {
         let says = |text: &str| expected.iter().any(|part| part.contains(text));
         let timed_out = says("timed out");
-        let short = |is_short: bool| if is_short { Duration::from_millis(700) } else { PATIENCE };
+        let short = |is_short: bool| if is_short { Duration::from_millis(300) } else { PATIENCE };
         let unanswered = says("did not answer the handshake");
         Self {
             connect: if unanswered { Duration::from_millis(2500) } else { PATIENCE },
