@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use futures_util::FutureExt as _;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::call::Call;
@@ -58,16 +61,22 @@ impl Incoming {
             Ok(entered) => entered,
             Err(refusal) => return reply.refuse(refusal),
         };
-        let mut work = handler.request(Self { request, core: core.clone() });
-        if let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return reply.now(outcome, running);
+        // A handler that panics fails its own request and nothing else.
+        let panicked = |_| Err(RpcError::internal("the handler panicked"));
+        let asked = AssertUnwindSafe(|| handler.request(Self { request, core: core.clone() }));
+        let mut work = match std::panic::catch_unwind(asked) {
+            Ok(work) => AssertUnwindSafe(work).catch_unwind(),
+            Err(panic) => return reply.now(panicked(panic), running),
+        };
+        if let Poll::Ready(outcome) = Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
+            return reply.now(outcome.unwrap_or_else(panicked), running);
         }
         tokio::spawn(async move {
             tokio::select! {
                 biased;
                 _ = cancelled => reply.withheld(), // Whoever cancels does not want an answer.
                 outcome = work => {
-                    reply.wait(outcome).await;
+                    reply.wait(outcome.unwrap_or_else(panicked)).await;
                 }
             }
             drop(running); // Counts until its answer has found room, so that answers cannot pile up.

@@ -3,6 +3,7 @@
 //! A transport takes [`Outgoing`] messages and gives what arrives to its [`Inbound`]. A byte stream hands a request over
 //! and is done; over HTTP, sending a request *is* the exchange: it ends when the answer stream has ended, and dropping it closes that stream.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
 use bytes::{Bytes, BytesMut};
@@ -103,6 +104,13 @@ pub trait Link: Send + Sync + 'static {
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
+/// Keeps a panic in somebody's handler from ending the task that reads, on which every call waits.
+fn guarded(deliver: impl FnOnce()) {
+    if std::panic::catch_unwind(AssertUnwindSafe(deliver)).is_err() {
+        tracing::error!("a handler panicked; the connection goes on without what it was told");
+    }
+}
+
 /// Where a transport delivers what arrives. Does not keep the peer alive.
 #[derive(Clone, Debug)]
 pub struct Inbound(Weak<Core>);
@@ -115,21 +123,21 @@ impl Inbound {
     /// One frame arrived. `about` is the call of ours whose answer stream carried it.
     pub fn frame(&self, bytes: &Bytes, about: Option<u64>) {
         if let Some(core) = self.0.upgrade() {
-            core.receive(bytes, about);
+            guarded(|| core.receive(bytes, about));
         }
     }
 
     /// One frame arrived that the transport has read already.
     pub(crate) fn read_frame(&self, frame: Frame, bytes: &Bytes) {
         if let Some(core) = self.0.upgrade() {
-            core.receive_read(frame, bytes);
+            guarded(|| core.receive_read(frame, bytes));
         }
     }
 
     /// Something arrived that is no frame.
     pub fn defect(&self, defect: &Defect) {
         if let Some(core) = self.0.upgrade() {
-            core.report(defect);
+            guarded(|| core.report(defect));
         }
     }
 

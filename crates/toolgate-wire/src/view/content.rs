@@ -1,10 +1,10 @@
 //! Content blocks: what results and messages are made of.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Entry, ResourceContents, optional, required, shape};
-use crate::raw::{RawJson, present};
+use super::fields::{Fields, optional, required};
+use super::{Entry, ResourceContents};
+use crate::raw::RawJson;
 
 /// One block, with the JSON it was read from.
 #[derive(Debug, Clone)]
@@ -53,25 +53,6 @@ pub enum Content {
     },
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Shape<'a> {
-    #[serde(borrow, default, deserialize_with = "present", rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    data: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    mime_type: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    uri: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    resource: Option<&'a RawValue>,
-}
-
 impl Block {
     /// Reads a block; what cannot be read becomes [`Content::Unknown`], never an error.
     pub fn read(raw: RawJson) -> Self {
@@ -82,18 +63,18 @@ impl Block {
 }
 
 fn read_content(raw: &RawJson) -> Result<Content, String> {
-    let shape: Shape<'_> = shape(raw)?;
-    let kind = required("type", shape.kind)?;
+    let fields = Fields::of(raw)?;
+    let kind = required("type", fields.kind)?;
     let text = |field: &str, value: Option<&RawValue>| {
         optional(value).ok_or_else(|| format!("`{field}` is missing or not a string"))
     };
     Ok(match kind.as_str() {
-        "text" => Content::Text(text("text", shape.text)?),
-        "image" => Content::Image { data: text("data", shape.data)?, mime_type: text("mimeType", shape.mime_type)? },
-        "audio" => Content::Audio { data: text("data", shape.data)?, mime_type: text("mimeType", shape.mime_type)? },
-        "resource_link" => Content::Link { uri: required("uri", shape.uri)?, name: optional(shape.name) },
+        "text" => Content::Text(text("text", fields.text)?),
+        "image" => Content::Image { data: text("data", fields.data)?, mime_type: text("mimeType", fields.mime_type)? },
+        "audio" => Content::Audio { data: text("data", fields.data)?, mime_type: text("mimeType", fields.mime_type)? },
+        "resource_link" => Content::Link { uri: required("uri", fields.uri)?, name: optional(fields.name) },
         "resource" => {
-            let resource = shape.resource.ok_or("`resource` is missing")?;
+            let resource = fields.resource.ok_or("`resource` is missing")?;
             Content::Resource(ResourceContents::read(raw.share(resource))?)
         }
         _ => return Err("a kind that is not known here".to_owned()),

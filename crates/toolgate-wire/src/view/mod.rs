@@ -3,6 +3,8 @@
 //! A view reads the fields it knows out of raw JSON and keeps the JSON beside them, so that nothing is lost on the way through. An entry
 //! that cannot be read is a defect of that entry alone.
 
+mod fields;
+
 mod tool;
 
 mod prompt;
@@ -18,9 +20,6 @@ pub use prompt::{Prompt, PromptArgument};
 pub use resource::{Resource, ResourceContents, ResourceTemplate};
 pub use result::{CallResult, PromptMessage, PromptResult, ReadResult};
 pub use tool::{Tool, ToolHints};
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::raw::RawJson;
 
@@ -93,24 +92,4 @@ pub(crate) fn read_entries<T: Entry>(raw: Vec<RawJson>) -> (Vec<T>, Vec<EntryDef
         }
     }
     (entries, defects)
-}
-
-/// Reads the shape of an entry; says what is wrong in the words of the entry.
-fn shape<'a, T: Deserialize<'a>>(raw: &'a RawJson) -> Result<T, String> {
-    if !raw.is_object() {
-        return Err("it is not an object".to_owned());
-    }
-    raw.read().map_err(|error| error.to_string())
-}
-
-/// A text that must be there.
-fn required(field: &str, value: Option<&RawValue>) -> Result<String, String> {
-    let Some(value) = value else { return Err(format!("`{field}` is missing")) };
-    let text: String = serde_json::from_str(value.get()).map_err(|_| format!("`{field}` is not a string"))?;
-    if text.is_empty() { Err(format!("`{field}` is empty")) } else { Ok(text) }
-}
-
-/// A text that may be there; anything else counts as absent.
-fn optional(value: Option<&RawValue>) -> Option<String> {
-    value.and_then(|value| serde_json::from_str(value.get()).ok())
 }

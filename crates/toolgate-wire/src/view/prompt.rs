@@ -1,10 +1,8 @@
 //! A prompt as a server lists it.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::{Entry, optional, required, shape};
-use crate::raw::{RawJson, present};
+use super::Entry;
+use super::fields::{Fields, optional, required};
+use crate::raw::RawJson;
 
 /// One prompt.
 #[derive(Debug, Clone)]
@@ -32,28 +30,14 @@ pub struct PromptArgument {
     pub required: bool,
 }
 
-#[derive(Deserialize)]
-struct Shape<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    title: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    description: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    required: Option<&'a RawValue>,
-}
-
 impl Entry for Prompt {
     fn read(raw: RawJson) -> Result<Self, String> {
-        let shape: Shape<'_> = shape(&raw)?;
-        let arguments = shape.arguments.and_then(|arguments| raw.share(arguments).elements()).unwrap_or_default();
+        let fields = Fields::of(&raw)?;
+        let arguments = fields.arguments.and_then(|arguments| raw.share(arguments).elements()).unwrap_or_default();
         Ok(Self {
-            name: required("name", shape.name)?,
-            title: optional(shape.title),
-            description: optional(shape.description),
+            name: required("name", fields.name)?,
+            title: optional(fields.title),
+            description: optional(fields.description),
             arguments: arguments.iter().filter_map(read_argument).collect(),
             raw: raw.clone(),
         })
@@ -61,10 +45,10 @@ impl Entry for Prompt {
 }
 
 fn read_argument(raw: &RawJson) -> Option<PromptArgument> {
-    let shape: Shape<'_> = shape(raw).ok()?;
+    let fields = Fields::of(raw).ok()?;
     Some(PromptArgument {
-        name: required("name", shape.name).ok()?,
-        description: optional(shape.description),
-        required: shape.required.is_some_and(|required| required.get() == "true"),
+        name: required("name", fields.name).ok()?,
+        description: optional(fields.description),
+        required: fields.required.is_some_and(|required| required.get() == "true"),
     })
 }

@@ -1,10 +1,8 @@
 //! Resources and resource templates as a server lists them, and the contents of one that was read.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::{Entry, optional, required, shape};
-use crate::raw::{RawJson, present};
+use super::Entry;
+use super::fields::{Fields, optional, required};
+use crate::raw::RawJson;
 
 /// One resource.
 #[derive(Debug, Clone)]
@@ -57,40 +55,17 @@ pub struct ResourceContents {
     pub raw: RawJson,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Shape<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    uri: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    uri_template: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    title: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    description: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    mime_type: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    size: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    blob: Option<&'a RawValue>,
-}
-
 impl Entry for Resource {
     fn read(raw: RawJson) -> Result<Self, String> {
-        let shape: Shape<'_> = shape(&raw)?;
-        let uri = required("uri", shape.uri)?;
+        let fields = Fields::of(&raw)?;
+        let uri = required("uri", fields.uri)?;
         Ok(Self {
-            name: optional(shape.name).unwrap_or_else(|| uri.clone()),
+            name: optional(fields.name).unwrap_or_else(|| uri.clone()),
             uri,
-            title: optional(shape.title),
-            description: optional(shape.description),
-            mime_type: optional(shape.mime_type),
-            size: shape.size.and_then(|size| size.get().parse().ok()),
+            title: optional(fields.title),
+            description: optional(fields.description),
+            mime_type: optional(fields.mime_type),
+            size: fields.size.and_then(|size| size.get().parse().ok()),
             raw: raw.clone(),
         })
     }
@@ -98,14 +73,14 @@ impl Entry for Resource {
 
 impl Entry for ResourceTemplate {
     fn read(raw: RawJson) -> Result<Self, String> {
-        let shape: Shape<'_> = shape(&raw)?;
-        let uri_template = required("uriTemplate", shape.uri_template)?;
+        let fields = Fields::of(&raw)?;
+        let uri_template = required("uriTemplate", fields.uri_template)?;
         Ok(Self {
-            name: optional(shape.name).unwrap_or_else(|| uri_template.clone()),
+            name: optional(fields.name).unwrap_or_else(|| uri_template.clone()),
             uri_template,
-            title: optional(shape.title),
-            description: optional(shape.description),
-            mime_type: optional(shape.mime_type),
+            title: optional(fields.title),
+            description: optional(fields.description),
+            mime_type: optional(fields.mime_type),
             raw: raw.clone(),
         })
     }
@@ -113,14 +88,14 @@ impl Entry for ResourceTemplate {
 
 impl Entry for ResourceContents {
     fn read(raw: RawJson) -> Result<Self, String> {
-        let shape: Shape<'_> = shape(&raw)?;
-        let (text, blob) = (optional(shape.text), optional(shape.blob));
+        let fields = Fields::of(&raw)?;
+        let (text, blob) = (optional(fields.text), optional(fields.blob));
         if text.is_none() && blob.is_none() {
             return Err("it has neither `text` nor `blob`".to_owned());
         }
         Ok(Self {
-            uri: required("uri", shape.uri)?,
-            mime_type: optional(shape.mime_type),
+            uri: required("uri", fields.uri)?,
+            mime_type: optional(fields.mime_type),
             text,
             blob,
             raw: raw.clone(),

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Entry, optional, required, shape};
-use crate::raw::{RawJson, present};
+use super::Entry;
+use super::fields::{Fields, optional, required};
+use crate::raw::RawJson;
 
 /// One tool.
 #[derive(Debug, Clone)]
@@ -39,26 +40,9 @@ pub struct ToolHints {
     pub open_world_hint: Option<bool>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Shape<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    title: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    description: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    input_schema: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    output_schema: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    annotations: Option<&'a RawValue>,
-}
-
 impl Entry for Tool {
     fn read(raw: RawJson) -> Result<Self, String> {
-        let shape: Shape<'_> = shape(&raw)?;
+        let fields = Fields::of(&raw)?;
         let schema = |field: &str, value: Option<&RawValue>| -> Result<Option<RawJson>, String> {
             let schema = value.map(|value| raw.share(value)).filter(|schema| !schema.is_null());
             match schema {
@@ -68,17 +52,17 @@ impl Entry for Tool {
                 schema => Ok(schema),
             }
         };
-        let input_schema = schema("inputSchema", shape.input_schema)?;
+        let input_schema = schema("inputSchema", fields.input_schema)?;
         if input_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
             return Err("`inputSchema` is not an object".to_owned());
         }
         let hints = |value: &RawValue| serde_json::from_str(value.get()).ok();
         Ok(Self {
-            name: required("name", shape.name)?,
-            title: optional(shape.title),
-            description: optional(shape.description),
-            output_schema: schema("outputSchema", shape.output_schema)?,
-            hints: shape.annotations.and_then(hints).unwrap_or_default(),
+            name: required("name", fields.name)?,
+            title: optional(fields.title),
+            description: optional(fields.description),
+            output_schema: schema("outputSchema", fields.output_schema)?,
+            hints: fields.annotations.and_then(hints).unwrap_or_default(),
             input_schema,
             raw: raw.clone(),
         })

@@ -97,6 +97,7 @@ impl Drop for Unfinished {
 
 impl Handler for Desk {
     fn request(&self, incoming: Incoming) -> BoxFuture<'static, Result<RawJson, RpcError>> {
+        assert!(incoming.request.method != "panic at once", "as it was asked to");
         let unfinished = Unfinished { dropped: self.dropped.clone(), news: self.news.clone() };
         Box::pin(async move {
             let params = incoming.params();
@@ -113,6 +114,11 @@ impl Handler for Desk {
                         incoming.notify(Notification::new("news", Some(json!(step).into()))).await?;
                     }
                 }
+                "panic" => panic!("as it was asked to"),
+                "panic later" => {
+                    tokio::task::yield_now().await;
+                    panic!("as it was asked to");
+                }
                 "back" => {
                     incoming.call(Call::new("echo", Some(params.clone()))).await?;
                 }
@@ -124,6 +130,7 @@ impl Handler for Desk {
     }
 
     fn notification(&self, notification: Notification, _: Origin) {
+        assert!(notification.method != "panic", "as it was asked to");
         let params = notification.params.unwrap_or(RawJson::NULL);
         self.heard.lock().unwrap().push(format!("{} {params}", notification.method));
         self.news.notify_waiters();
@@ -221,6 +228,23 @@ async fn both_sides_ask_and_answer_at_once() {
         });
         within("calls in both directions", join_all(calls)).await;
         assert_eq!((left.tally().total(), right.tally().total()), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_harms_nobody_else() {
+    for join in JOINS {
+        let (left, _right, _) = join.plain();
+        for method in ["panic at once", "panic", "panic later"] {
+            let error = within(method, left.call(Call::new(method, None))).await.unwrap_err();
+            assert_eq!(error.to_string(), "the handler panicked (code -32603)", "{join:?}: {method}");
+        }
+        left.notify(Notification::new("panic", None)).await.unwrap();
+        assert_eq!(
+            within("the next call", left.call(Call::new("echo", None))).await.unwrap().as_str(),
+            "{}",
+            "{join:?}"
+        );
     }
 }
 
