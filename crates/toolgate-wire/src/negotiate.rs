@@ -55,7 +55,7 @@ impl std::fmt::Debug for Endpoint {
         match self {
             Self::Child(config) => write!(f, "Child({})", config.command_line()),
             Self::Socket(path) => write!(f, "Socket({})", path.display()),
-            Self::Url(http) | Self::Http(http) | Self::Sse(http) => write!(f, "Http({})", http.url),
+            Self::Url(http) | Self::Http(http) | Self::Sse(http) => write!(f, "{http:?}"),
             Self::Pair(_) => f.write_str("Pair"),
             Self::Streams(..) => f.write_str("Streams"),
         }

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
@@ -27,7 +29,7 @@ use crate::message::Message;
 use crate::peer::lock;
 use crate::raw::RawJson;
 use crate::transport::http_answer::{self, Followed, Resume};
-use crate::transport::http_pool::HttpPool;
+use crate::transport::http_pool::{HttpPool, shown};
 
 /// Redirects that are followed within one request.
 const REDIRECTS_MAX: usize = 3;
@@ -38,8 +40,8 @@ const HEADERS_OF_OUR_OWN: usize = 8;
 /// How long the GET stream may take to open before calls go ahead without it.
 const LISTEN_OPEN: Duration = Duration::from_secs(2);
 
-/// Where a server is and how it is reached.
-#[derive(Clone, Debug)]
+/// Where a server is and how it is reached. Headers and what follows the path may be secret and are never printed.
+#[derive(Clone)]
 pub struct HttpEndpoint {
     /// Its connections.
     pub pool: HttpPool,
@@ -61,7 +63,30 @@ impl HttpEndpoint {
                 "it must start with `http://` or `https://` and name a host",
             ));
         }
-        Ok(Self { pool, url: uri, headers: HeaderMap::new(), credentials: None })
+        let mut endpoint = Self { pool, url: uri, headers: HeaderMap::new(), credentials: None };
+        endpoint.take_user_out_of_url()?;
+        Ok(endpoint)
+    }
+
+    /// A name and password in the URL are meant as a header, and must not be shown with the address.
+    fn take_user_out_of_url(&mut self) -> Result<()> {
+        let url = std::mem::take(&mut self.url);
+        let mut parts = url.into_parts();
+        if let Some((user, host)) = parts.authority.as_ref().and_then(|authority| authority.as_str().rsplit_once('@')) {
+            let mut basic = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(user)))
+                .map_err(|error| Error::io("read the name and password of a URL", error))?;
+            basic.set_sensitive(true);
+            self.headers.insert(AUTHORIZATION, basic);
+            let host = host.parse().map_err(|error| Error::io("read the host of a URL", error))?;
+            parts.authority = Some(host);
+        }
+        self.url = Uri::from_parts(parts).map_err(|error| Error::io("read a URL", error))?;
+        Ok(())
+    }
+
+    /// The address as it may be shown.
+    pub(crate) fn shown(&self) -> String {
+        shown(&self.url)
     }
 
     /// The headers of every request, with the credentials of this moment.
@@ -89,6 +114,13 @@ impl HttpEndpoint {
         *request.uri_mut() = url;
         *request.headers_mut() = headers;
         self.pool.request(request).await
+    }
+}
+
+impl fmt::Debug for HttpEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.keys().collect();
+        f.debug_struct("HttpEndpoint").field("url", &self.shown()).field("headers", &names).finish_non_exhaustive()
     }
 }
 
@@ -121,7 +153,7 @@ pub struct HttpLink {
 
 impl fmt::Debug for HttpLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HttpLink").field(&self.wire.endpoint.url).finish()
+        f.debug_tuple("HttpLink").field(&self.wire.endpoint.shown()).finish()
     }
 }
 
@@ -204,7 +236,8 @@ impl Link for HttpLink {
 /// Ends the wait for a server that does not accept a message which wants no answer.
 pub(crate) async fn accepted_in_time(url: &Uri, sending: impl Future<Output = Result<()>>) -> Result<()> {
     let limit = Duration::from_millis(ACCEPT_MS);
-    let late = |_| Err(Error::io(format!("POST {url}"), format!("the message was not accepted within {limit:?}")));
+    let late =
+        |_| Err(Error::io(format!("POST {}", shown(url)), format!("the message was not accepted within {limit:?}")));
     tokio::time::timeout(limit, sending).await.unwrap_or_else(late)
 }
 
@@ -248,7 +281,7 @@ impl HttpWire {
                 return Ok((response, state.session.is_some()));
             }
         }
-        Err(Error::protocol(format!("{} redirects in circles", self.endpoint.url)))
+        Err(Error::protocol(format!("{} redirects in circles", self.endpoint.shown())))
     }
 
     /// Opens an event stream: for what the server says unasked, or to resume one that broke.
@@ -318,7 +351,7 @@ impl HttpWire {
     async fn read_answer(&self, response: Response<Incoming>, calls: &[CallId], had_session: bool) -> Result<()> {
         let status = response.status();
         if !status.is_success() {
-            let url = self.endpoint.url.to_string();
+            let url = self.endpoint.shown();
             return Err(http_answer::failure(url, response, calls, had_session).await);
         }
         if calls.is_empty() {
@@ -330,7 +363,7 @@ impl HttpWire {
             if body.trim_ascii().is_empty() {
                 return Err(Error::protocol(format!(
                     "{} accepted the request (HTTP {status}) without answering it",
-                    self.endpoint.url
+                    self.endpoint.shown()
                 )));
             }
             self.inbound.frame(&body, calls.first().copied());
@@ -349,7 +382,7 @@ impl HttpWire {
 
     fn ensure_answered(&self, calls: &[CallId], problem: &str) -> Result<()> {
         if calls.iter().any(|call| self.inbound.is_waiting(*call)) {
-            return Err(Error::protocol(format!("{}: {problem}", self.endpoint.url)));
+            return Err(Error::protocol(format!("{}: {problem}", self.endpoint.shown())));
         }
         Ok(())
     }
@@ -358,7 +391,7 @@ impl HttpWire {
     async fn resume(&self, resume: &mut Resume, why: &str) -> Result<Incoming> {
         let lost = |more: &str| {
             Error::io(
-                format!("read the answer of {}", self.endpoint.url),
+                format!("read the answer of {}", self.endpoint.shown()),
                 format!("the stream ended before the answer ({why}){more}"),
             )
         };
@@ -462,6 +495,15 @@ mod tests {
             let resolved = resolve_same_origin(&base, reference).map(|uri| uri.to_string());
             assert_eq!(resolved.as_deref(), expected, "{reference}");
         }
+    }
+
+    #[test]
+    fn secrets_in_a_url_are_used_and_never_shown() {
+        let endpoint = HttpEndpoint::new(HttpPool::default(), "http://ada:secret@localhost:1/mcp?key=secret").unwrap();
+        assert_eq!(endpoint.shown(), "http://localhost:1/mcp?…");
+        assert_eq!(endpoint.url.to_string(), "http://localhost:1/mcp?key=secret");
+        assert_eq!(endpoint.headers[AUTHORIZATION], "Basic YWRhOnNlY3JldA==");
+        assert!(!format!("{endpoint:?}").contains("secret"), "{endpoint:?}");
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub struct HttpSettings {
     pub http2_prior_knowledge: bool,
 }
 
-/// Proxies, written as the usual environment variables write them. Empty means none.
-#[derive(Debug, Clone, Default)]
+/// Proxies, written as the usual environment variables write them. Empty means none. An address may hold a password, so none is ever printed.
+#[derive(Clone, Default)]
 pub struct ProxySettings {
     /// For `http` URLs.
     pub http: String,
@@ -51,6 +51,12 @@ pub struct ProxySettings {
     pub https: String,
     /// Hosts that are reached directly.
     pub no_proxy: String,
+}
+
+impl fmt::Debug for ProxySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxySettings").field("no_proxy", &self.no_proxy).finish_non_exhaustive()
+    }
 }
 
 /// A pool of connections. Cheap to clone.
@@ -68,8 +74,21 @@ struct Inner {
 
 impl fmt::Debug for HttpPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HttpPool").field(&self.0.settings).finish()
+        f.write_str("HttpPool")
     }
+}
+
+/// A URL as it may be shown to people and written to logs: what follows the path may hold a key, and is left out.
+pub(crate) fn shown(url: &Uri) -> String {
+    let origin = match (url.scheme_str(), url.authority()) {
+        (Some(scheme), Some(authority)) => {
+            let host = authority.as_str().rsplit_once('@').map_or(authority.as_str(), |(_, host)| host);
+            format!("{scheme}://{host}")
+        }
+        _ => String::new(),
+    };
+    let query = if url.query().is_some() { "?…" } else { "" };
+    format!("{origin}{}{query}", url.path())
 }
 
 impl Default for HttpPool {
@@ -106,7 +125,7 @@ impl HttpPool {
             let secure = self.0.secure.get_or_init(|| self.0.secure_client()).as_ref().map_err(Error::clone)?;
             secure.request(request).await
         };
-        answer.map_err(|error| http_error(format!("{method} {url}"), &error))
+        answer.map_err(|error| http_error(format!("{method} {}", shown(&url)), &error))
     }
 }
 

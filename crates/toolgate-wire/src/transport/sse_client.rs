@@ -15,6 +15,7 @@ use crate::link::{Inbound, Link, Outgoing};
 use crate::transport::event_stream::{Event, EventReader};
 use crate::transport::http_answer;
 use crate::transport::http_client::{HttpEndpoint, accepted_in_time, calls_in, resolve_same_origin};
+use crate::transport::http_pool::shown;
 
 /// A stream that has told where messages go, before a peer is joined to it.
 #[derive(Debug)]
@@ -32,10 +33,10 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let response = endpoint.request(HttpMethod::GET, url.clone(), headers, Bytes::new()).await?;
     if !response.status().is_success() {
-        return Err(http_answer::failure(url.to_string(), response, &[], false).await);
+        return Err(http_answer::failure(shown(&url), response, &[], false).await);
     }
     if !http_answer::is_event_stream(&response) {
-        return Err(Error::protocol(format!("{url} does not answer with an event stream")));
+        return Err(Error::protocol(format!("{} does not answer with an event stream", shown(&url))));
     }
     let mut body = response.into_body();
     let mut events = EventReader::default();
@@ -47,7 +48,7 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
             }
         }
         let Some(Ok(frame)) = body.frame().await else {
-            return Err(Error::protocol(format!("{url} ended its stream without naming an endpoint")));
+            return Err(Error::protocol(format!("{} ended its stream without naming an endpoint", shown(&url))));
         };
         if let Ok(data) = frame.into_data() {
             events.push(&data)?;
@@ -58,7 +59,7 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
 fn messages_to(url: &Uri, event: &Event) -> Result<Uri> {
     let named = String::from_utf8_lossy(&event.data);
     resolve_same_origin(url, named.trim()).ok_or_else(|| {
-        Error::protocol(format!("{url} names an endpoint on another origin, which is refused: `{named}`"))
+        Error::protocol(format!("{} names an endpoint on another origin, which is refused: `{named}`", shown(url)))
     })
 }
 
@@ -107,7 +108,7 @@ impl SseLink {
             http_answer::drain_later(response.into_body());
             return Ok(());
         }
-        Err(http_answer::failure(self.messages_to.to_string(), response, &[], false).await)
+        Err(http_answer::failure(shown(&self.messages_to), response, &[], false).await)
     }
 }
 

@@ -59,7 +59,8 @@ impl Listening {
         let authority_certificate = authority.self_signed(&authority_key).unwrap();
         let issuer = Issuer::new(authority, authority_key);
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+        let certificate =
+            CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
         let chain = vec![CertificateDer::from(certificate.der().to_vec())];
         let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -101,7 +102,11 @@ impl Listening {
     }
 }
 
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, service: HttpService, seen: Arc<Mutex<Vec<Version>>>) {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    service: HttpService,
+    seen: Arc<Mutex<Vec<Version>>>,
+) {
     let handle = service_fn(move |request: Request<Incoming>| {
         seen.lock().unwrap().push(request.version());
         let service = service.clone();

@@ -51,7 +51,11 @@ async fn pass_on(socket: TcpStream, seen: Arc<Mutex<Vec<String>>>) -> std::io::R
         client.get_mut().write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await?;
     } else {
         // Only the first request of a connection is rewritten, so the connection ends with it.
-        let origin_form = head.replacen(&format!("http://{authority}"), "", 1).replacen("\r\n\r\n", "\r\nconnection: close\r\n\r\n", 1);
+        let origin_form = head.replacen(&format!("http://{authority}"), "", 1).replacen(
+            "\r\n\r\n",
+            "\r\nconnection: close\r\n\r\n",
+            1,
+        );
         server.write_all(origin_form.as_bytes()).await?;
     }
     tokio::io::copy_bidirectional(&mut client, &mut server).await.map(drop)
