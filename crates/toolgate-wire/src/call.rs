@@ -161,7 +161,12 @@ impl Drop for Unfinished<'_> {
         }
         let params = serde_json::json!({"requestId": self.id, "reason": self.reason});
         let cancelled = Notification::new("notifications/cancelled", Some(params.into()));
-        self.core.send_soon(Outgoing::one(Message::Notification(cancelled)), ());
+        let outgoing = Outgoing::one(Message::Notification(cancelled));
+        match self.core.running.unattended.clone().try_acquire_owned() {
+            Ok(permit) => self.core.send_soon(outgoing, permit),
+            // Many cancellations wait already: the other side reads nothing any more.
+            Err(_) => tracing::debug!(call = self.id, "no room to say that a call is cancelled"),
+        }
     }
 }
 

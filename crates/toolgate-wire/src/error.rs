@@ -53,10 +53,10 @@ pub enum Error {
     #[error("{0}")]
     Protocol(Arc<str>),
     /// A child process could not be started.
-    #[error("cannot start `{command}`: {source}")]
+    #[error("cannot start `{program}`: {source}")]
     Spawn {
         /// The program as it was asked for.
-        command: String,
+        program: String,
         /// What the system said.
         source: Arc<io::Error>,
     },

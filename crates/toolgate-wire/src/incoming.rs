@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::call::Call;
 use crate::error::{Result, RpcError};
-use crate::limits::{QUEUE_FRAMES_MAX, RUNNING_REQUESTS_MAX};
+use crate::limits::RUNNING_REQUESTS_MAX;
 use crate::link::Outgoing;
 use crate::message::{Defect, DefectKind, Id, Message, Notification, Request, Response};
 use crate::peer::{Core, Handler, lock};
@@ -134,7 +134,7 @@ impl Reply {
     fn refuse(&self, refusal: RpcError) {
         let detail = refusal.to_string();
         let Some(outgoing) = self.outgoing(Err(refusal)) else { return };
-        match self.core.running.refusals.clone().try_acquire_owned() {
+        match self.core.running.unattended.clone().try_acquire_owned() {
             Ok(permit) => self.core.send_soon(outgoing, permit),
             Err(_) => self.core.report(&Defect::new(DefectKind::TooLarge, format!("{detail}, and no room to say so"))),
         }
@@ -182,13 +182,13 @@ impl BatchReply {
 #[derive(Debug)]
 pub(crate) struct Running {
     requests: Mutex<HashMap<Id, Option<oneshot::Sender<()>>>>,
-    /// Room for refusals that wait to be sent.
-    refusals: Arc<Semaphore>,
+    /// Room for messages that wait to be sent while nobody waits for them: refusals, cancellations.
+    pub(crate) unattended: Arc<Semaphore>,
 }
 
 impl Default for Running {
     fn default() -> Self {
-        Self { requests: Mutex::default(), refusals: Arc::new(Semaphore::new(QUEUE_FRAMES_MAX)) }
+        Self { requests: Mutex::default(), unattended: Arc::new(Semaphore::new(RUNNING_REQUESTS_MAX)) }
     }
 }
 

@@ -53,7 +53,7 @@ pub enum Endpoint {
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Child(config) => write!(f, "Child({})", config.command_line()),
+            Self::Child(config) => write!(f, "{config:?}"),
             Self::Socket(path) => write!(f, "Socket({})", path.display()),
             Self::Url(http) | Self::Http(http) | Self::Sse(http) => write!(f, "{http:?}"),
             Self::Pair(_) => f.write_str("Pair"),

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use super::*;
-use crate::limits::{QUEUE_FRAMES_MAX, RUNNING_REQUESTS_MAX};
+use crate::limits::RUNNING_REQUESTS_MAX;
 
 /// Writes down what is sent. Without room, what is sent waits.
 #[derive(Default)]
@@ -344,7 +344,7 @@ async fn answers_that_find_no_room_are_bounded() {
         bench.arrives(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo"}}"#));
     }
     settle().await;
-    let held = RUNNING_REQUESTS_MAX + QUEUE_FRAMES_MAX;
+    let held = 2 * RUNNING_REQUESTS_MAX;
     assert_eq!(tasks() - before, held, "answers and refusals that wait");
     bench.notebook.make_room();
     while tasks() > before {

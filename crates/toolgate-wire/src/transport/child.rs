@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
@@ -31,10 +32,10 @@ const EXIT_STATUS_WAIT: Duration = Duration::from_millis(500);
 /// How often a group that was told to end is looked at.
 const GROUP_POLL: Duration = Duration::from_millis(10);
 
-/// How to start a child.
-#[derive(Debug, Clone)]
+/// How to start a child. Arguments and variables may be secret and are never printed.
+#[derive(Clone)]
 pub struct ChildConfig {
-    /// The program, as a path or a name on `PATH`.
+    /// The program, as a path or a name on the `PATH` of `env`.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
@@ -53,12 +54,6 @@ impl ChildConfig {
         Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace }
     }
 
-    /// The program and its arguments, for messages.
-    pub fn command_line(&self) -> String {
-        let words = std::iter::once(&self.program).chain(&self.args);
-        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
-    }
-
     /// Starts the child.
     pub fn spawn(&self) -> Result<ChildTransport> {
         let mut command = Command::new(&self.program);
@@ -69,7 +64,8 @@ impl ChildConfig {
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
-        let failed = |source| Error::Spawn { command: self.command_line(), source: Arc::new(source) };
+        let failed =
+            |source| Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) };
         let mut child = start(command).map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -84,6 +80,13 @@ impl ChildConfig {
         let stdin = Stdin(Arc::new(Mutex::new(Some(stdin))));
         let handle = ChildHandle { group, tail, has_ended, stdin: stdin.clone(), _stop_when_dropped: Arc::new(stop) };
         Ok(ChildTransport { stdin, stdout, handle })
+    }
+}
+
+impl fmt::Debug for ChildConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("ChildConfig").field("program", &self.program).field("env", &names).finish_non_exhaustive()
     }
 }
 
