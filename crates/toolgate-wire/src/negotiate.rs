@@ -238,6 +238,8 @@ impl Negotiation {
         let mut handshake = pin!(opened.peer.call(initialize_call(&*self.options.side)));
         let mut probe_refused = false;
         let mut handshake_refused = None;
+        let heard = || opened.child.as_ref().map_or(0, ChildHandle::bytes_heard);
+        let mut heard_before = heard();
         let mut silent_since = Instant::now();
         loop {
             tokio::select! {
@@ -264,7 +266,8 @@ impl Negotiation {
                 () = tokio::time::sleep(LOOK_AGAIN), if !probe_refused && handshake_refused.is_none() => {
                     // One that has not even read the probe is still starting, and must not be disturbed.
                     is_awake = is_awake || has_read();
-                    if !is_awake {
+                    // Neither is one wedged that is saying something, be it long or noise.
+                    if !is_awake || std::mem::replace(&mut heard_before, heard()) != heard() {
                         silent_since = Instant::now();
                     } else if silent_since.elapsed() >= Duration::from_millis(WEDGED_PATIENCE_MS) {
                         return Verdict::Restart(Error::closed("the server has read the probe and answers neither it nor the handshake"));

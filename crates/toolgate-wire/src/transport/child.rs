@@ -9,13 +9,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -78,7 +79,10 @@ impl ChildConfig {
         let (stop, stop_asked) = watch::channel(());
         tokio::spawn(Supervisor { child, group, grace: self.grace, ended, stop: stop_asked, draining }.run());
         let stdin = Stdin(Arc::new(Mutex::new(Some(stdin))));
-        let handle = ChildHandle { group, tail, has_ended, stdin: stdin.clone(), _stop_when_dropped: Arc::new(stop) };
+        let heard = Arc::new(AtomicU64::new(0));
+        let stdout = Stdout { stdout, heard: heard.clone() };
+        let stop = Arc::new(stop);
+        let handle = ChildHandle { group, tail, has_ended, stdin: stdin.clone(), heard, _stop_when_dropped: stop };
         Ok(ChildTransport { stdin, stdout, handle })
     }
 }
@@ -136,7 +140,7 @@ fn start(mut command: Command) -> std::io::Result<Child> {
 #[derive(Debug)]
 pub struct ChildTransport {
     stdin: Stdin,
-    stdout: ChildStdout,
+    stdout: Stdout,
     handle: ChildHandle,
 }
 
@@ -164,6 +168,7 @@ pub struct ChildHandle {
     tail: Arc<Mutex<VecDeque<u8>>>,
     has_ended: watch::Receiver<Option<ExitStatus>>,
     stdin: Stdin,
+    heard: Arc<AtomicU64>,
     _stop_when_dropped: Arc<watch::Sender<()>>,
 }
 
@@ -187,6 +192,11 @@ impl ChildHandle {
     pub async fn ended(&self) -> Option<ExitStatus> {
         let mut has_ended = self.has_ended.clone();
         has_ended.wait_for(Option::is_some).await.ok().and_then(|status| *status)
+    }
+
+    /// How many bytes it has written to its stdout so far: a sign of life, whatever they say.
+    pub fn bytes_heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
     }
 
     /// Whether it has read all that was written to its stdin: one that has not is still starting. `None` where the system cannot tell.
@@ -349,5 +359,21 @@ impl AsyncWrite for Stdin {
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         lock(&self.0).take();
         Poll::Ready(Ok(()))
+    }
+}
+
+/// The child's stdout, which counts what comes.
+#[derive(Debug)]
+struct Stdout {
+    stdout: ChildStdout,
+    heard: Arc<AtomicU64>,
+}
+
+impl AsyncRead for Stdout {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.stdout).poll_read(cx, into);
+        self.heard.fetch_add((into.filled().len() - before) as u64, Ordering::Relaxed);
+        read
     }
 }

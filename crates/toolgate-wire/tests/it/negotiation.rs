@@ -179,6 +179,15 @@ async fn check_slow(name: &str, script: Script, era: Era) {
     met.client().close().await;
 }
 
+/// The answer takes longer than a silent server would be given: one that is saying something is not wedged.
+#[tokio::test]
+async fn an_answer_that_drips_is_waited_for() {
+    let script = modern().fault(PROBE, What::Drip { bytes: 4, every_ms: 60 });
+    let met = within("a drip", Way::Child.meet_with(script, |options| options.probe_patience = PROBE_PATIENCE)).await;
+    assert_eq!((met.client().era(), lives(&met)), (Era::Modern, 1));
+    met.client().close().await;
+}
+
 #[tokio::test]
 async fn a_probe_answered_late_is_ignored_and_waited_for_only_where_it_is_needed() {
     let late = |script: Script| script.fault(PROBE, What::LateResponse { ms: 3000 });
