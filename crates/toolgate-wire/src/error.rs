@@ -8,12 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::limits::LimitBreach;
 use crate::message::Method;
-use crate::raw::{RawJson, present, write_string};
+use crate::raw::{RawJson, write_string};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -228,28 +226,26 @@ impl RpcError {
 
     /// Reads whatever stands in `error`; an odd one becomes a readable message instead of a failure.
     pub(crate) fn lenient(raw: RawJson) -> Self {
-        #[derive(Deserialize)]
-        struct Shape<'a> {
-            #[serde(default)]
-            code: serde_json::Value,
-            #[serde(default)]
-            message: serde_json::Value,
-            #[serde(borrow, default, deserialize_with = "present")]
-            data: Option<&'a RawValue>,
-        }
-        // To serde, an array with the values of the fields is as good as an object.
-        let Some(shape) = raw.read::<Shape<'_>>().ok().filter(|_| raw.is_object()) else {
+        if !raw.is_object() {
             let message = raw.read::<String>().unwrap_or_else(|_| raw.to_string());
             return Self { code: Self::INTERNAL_ERROR, message, data: None, received: Some(raw) };
-        };
+        }
+        let (mut code, mut message, mut data) = (None, None, None);
+        // A member that stands twice means its last value, as to most parsers.
+        for (key, value) in raw.members() {
+            match key.as_str() {
+                "code" => code = value.read::<serde_json::Value>().ok(),
+                "message" => message = Some(value),
+                "data" => data = Some(value),
+                _ => {}
+            }
+        }
         #[expect(clippy::cast_possible_truncation, reason = "a code like -32601.0 is meant as an integer")]
-        let code = shape.code.as_i64().or_else(|| shape.code.as_f64().map(|code| code as i64));
-        let message = match shape.message {
-            serde_json::Value::String(text) => text,
-            serde_json::Value::Null => "error without a message".to_owned(),
-            other => other.to_string(),
+        let code = code.and_then(|code| code.as_i64().or_else(|| code.as_f64().map(|code| code as i64)));
+        let message = match message.filter(|message| !message.is_null()) {
+            None => "error without a message".to_owned(),
+            Some(message) => message.read::<String>().unwrap_or_else(|_| message.to_string()),
         };
-        let data = shape.data.map(|data| raw.share(data));
         Self { code: code.unwrap_or(Self::INTERNAL_ERROR), message, data, received: Some(raw) }
     }
 

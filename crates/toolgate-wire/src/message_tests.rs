@@ -44,6 +44,7 @@ fn frames_are_read_forgivingly() {
         (r#"{"id":1,"result":null,"error":{"code":-1,"message":"m"}}"#, "error 1 -1 m"),
         (r#"{"id":1,"error":"just text"}"#, "error 1 -32603 just text"),
         (r#"{"id":1,"error":{"code":-32601.0}}"#, "error 1 -32601 error without a message"),
+        (r#"{"id":1,"error":{"code":-5,"message":"m","data":1,"message":"n","data":2}}"#, "error 1 -5 n"),
         (r#"{"id":null,"error":{"code":-32600,"message":"m"}}"#, "error none -32600 m"),
         (r#"{"error":{"code":-32600,"message":"m"}}"#, "error none -32600 m"),
         (r#"{"jsonrpc":"2.0","id":9}"#, "error 9 -32603 the answer has neither a result nor an error"),
