@@ -3,6 +3,7 @@
 //! - [`Script`]: an MCP server as data, any protocol version, with [`Behaviour`]s and [`Fault`](fault::Fault)s.
 //! - [`in_process`]: a script over a pipe. [`stdio`]: a script as a real process, the `scripted-server` program.
 //! - [`ScriptedHttp`]: a script over HTTP, streamable and legacy SSE, on a loopback port.
+//! - [`ClientScript`]: an MCP client as data, over byte streams and HTTP; a run gives a [`Transcript`].
 //! - [`Record`]: what the server saw, to be asserted on.
 //! - [`TestWorld`]: a sealed room with a home, a workspace, variables and a clock, in which programs are run and their
 //!   output is compared ([`command`], [`snapshot`]).
@@ -21,6 +22,9 @@ pub mod http_server;
 pub mod in_process;
 pub mod stdio;
 
+pub mod client_script;
+pub mod client_transcript;
+
 pub mod command;
 pub mod snapshot;
 pub mod world;
@@ -30,6 +34,10 @@ pub mod mock_server;
 
 pub mod limits;
 
+mod client_exchange;
+mod client_http;
+mod client_state;
+mod client_stream;
 mod engine;
 mod guarded;
 mod http;
@@ -38,6 +46,8 @@ mod process;
 
 pub use behaviour::Behaviour;
 pub use call_result::assert_call_result;
+pub use client_script::{ClientScript, Step};
+pub use client_transcript::{End, Exchange, Transcript};
 pub use fault::{HttpAnswer, What, When};
 pub use http_server::ScriptedHttp;
 pub use mock_server::{MockServer, TestTool};

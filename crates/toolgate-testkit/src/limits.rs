@@ -24,3 +24,9 @@ pub const COMMAND_TIMEOUT_MS_DEFAULT: u64 = 60_000;
 
 /// Most bytes kept of each output stream of a command of the snapshot runner.
 pub const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// How long a scripted client runs at most, so that a server that stays silent fails a test instead of stopping it.
+pub const CLIENT_RUN_MS_DEFAULT: u64 = 60_000;
+
+/// Most bytes of one line, event or body that a scripted client reads.
+pub const CLIENT_TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;

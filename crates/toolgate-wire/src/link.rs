@@ -137,7 +137,7 @@ impl Inbound {
     /// Something arrived that is no frame.
     pub fn defect(&self, defect: &Defect) {
         if let Some(core) = self.0.upgrade() {
-            guarded(|| core.report(defect));
+            guarded(|| core.refuse(defect));
         }
     }
 

@@ -36,6 +36,11 @@ pub trait Handler: Send + Sync + 'static {
         tracing::debug!(%defect, "unusable message");
     }
 
+    /// What the other side is told about something unusable that it sent; a server says so, a client keeps quiet.
+    fn complaint(&self, _defect: &Defect) -> Option<RpcError> {
+        None
+    }
+
     /// Hears that the connection ended.
     fn closed(&self, why: &Error) {
         tracing::debug!(%why, "connection closed");
@@ -318,7 +323,7 @@ impl Core {
             Ok(frame) => self.take_frame(frame, about),
             Err(mut defect) => {
                 defect.id = defect.id.or_else(|| about.map(Id::number));
-                self.report(&defect);
+                self.refuse(&defect);
             }
         }
     }
@@ -418,6 +423,19 @@ impl Core {
                 waiting.answer.send(Err(Error::protocol(format!("unusable answer: {defect}")))).is_err();
         }
         self.handler.defect(defect);
+    }
+
+    /// Reports a frame that could not be used, and tells the other side where the handler wants that.
+    pub(crate) fn refuse(&self, defect: &Defect) {
+        self.report(defect);
+        if let Some(error) = self.handler.complaint(defect)
+            && let Ok(link) = self.link()
+        {
+            let complaint = Outgoing::one(Message::Response(Response { id: None, outcome: Err(error) }));
+            self.show(&complaint);
+            // Who sends what cannot be used and does not read either is told nothing.
+            let _had_no_room = link.try_send(complaint).is_some();
+        }
     }
 
     /// Ends everything and closes the transport in the background.

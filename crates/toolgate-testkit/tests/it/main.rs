@@ -7,6 +7,7 @@ mod http_client;
 mod support;
 
 mod behaviours;
+mod client_scripts;
 mod embedders;
 mod faults;
 mod http_faults;

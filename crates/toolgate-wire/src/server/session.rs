@@ -17,7 +17,7 @@ use crate::era::{Role, Version};
 use crate::error::{Error, RpcError};
 use crate::incoming::Incoming;
 use crate::limits::SUBSCRIPTIONS_MAX;
-use crate::message::{Defect, Notification};
+use crate::message::{Defect, DefectKind, Notification};
 use crate::peer::{Handler, Origin, Peer, WeakPeer, lock};
 use crate::raw::RawJson;
 
@@ -203,6 +203,17 @@ impl Handler for Session {
 
     fn defect(&self, defect: &Defect) {
         tracing::debug!(%defect, "unusable message of a client");
+    }
+
+    /// Whoever waits for an answer to it must not wait in vain.
+    fn complaint(&self, defect: &Defect) -> Option<RpcError> {
+        let code = match defect.kind {
+            DefectKind::NotJson => RpcError::PARSE_ERROR,
+            DefectKind::NotAMessage | DefectKind::TooLarge => RpcError::INVALID_REQUEST,
+            _ => return None,
+        };
+        // What looks like an answer of the client has ended the question it belongs to.
+        defect.id.is_none().then(|| RpcError::new(code, defect.to_string()))
     }
 
     fn closed(&self, why: &Error) {

@@ -11,5 +11,7 @@ mod http_sessions;
 mod http_stateless;
 mod listening;
 mod questions;
+mod scripted_clients;
+mod scripted_http_faults;
 mod sockets;
 mod streams;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use http::request::Parts;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::answer::{AnswerStream, Keep};
@@ -66,8 +67,16 @@ pub(super) struct Sessions {
 #[derive(Default)]
 struct Known {
     open: HashMap<String, Arc<HttpSession>>,
-    /// Whether somebody looks after those that nobody uses.
-    swept: bool,
+    /// Who looks after those that nobody uses, as long as there are any.
+    sweeper: Option<AbortHandle>,
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        if let Some(sweeper) = &self.sweeper {
+            sweeper.abort(); // It sleeps for minutes and would be all that is left of the service.
+        }
+    }
 }
 
 impl Sessions {
@@ -88,8 +97,8 @@ impl Sessions {
             None
         };
         known.open.insert(session.id.clone(), session);
-        if !std::mem::replace(&mut known.swept, true) {
-            tokio::spawn(sweep(Arc::downgrade(self), idle));
+        if known.sweeper.is_none() {
+            known.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(self), idle)).abort_handle());
         }
         drop(known);
         if let Some(session) = given_way {
@@ -125,8 +134,10 @@ async fn sweep(sessions: Weak<Sessions>, idle: Duration) {
         let over: Vec<_> =
             known.open.values().filter(|session| session.is_over(idle)).map(|session| session.id.clone()).collect();
         let ended: Vec<_> = over.iter().filter_map(|id| known.open.remove(id)).collect();
-        known.swept = !known.open.is_empty();
-        let over = !known.swept;
+        let over = known.open.is_empty();
+        if over {
+            known.sweeper = None;
+        }
         drop(known);
         ended.iter().for_each(|session| session.link.close_all());
         if over {
