@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use toolgate_wire::server::{About, Interruption, Reply, RequestContext, Server, Service};
-use toolgate_wire::transport::child::ChildConfig;
-use toolgate_wire::transport::http_client::HttpEndpoint;
-use toolgate_wire::transport::http_pool::HttpPool;
-use toolgate_wire::transport::pair::pair;
-use toolgate_wire::{
+use toolgate::wire::server::{About, Interruption, Reply, RequestContext, Server, Service};
+use toolgate::wire::transport::child::ChildConfig;
+use toolgate::wire::transport::http_client::HttpEndpoint;
+use toolgate::wire::transport::http_pool::HttpPool;
+use toolgate::wire::transport::pair::pair;
+use toolgate::wire::{
     Client, ClientSide, ConnectOptions, Endpoint, Question, RawJson, Result, RpcError, Version, connect,
 };
 
