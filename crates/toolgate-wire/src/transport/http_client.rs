@@ -8,13 +8,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderValue, Method as HttpMethod, Request, Response, StatusCode, Uri};
-use http_body_util::Full;
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method as HttpMethod, Response, StatusCode, Uri};
 use hyper::body::Incoming;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -29,106 +26,16 @@ use crate::message::Message;
 use crate::peer::lock;
 use crate::raw::RawJson;
 use crate::transport::http_answer::{self, Followed, Resume};
-use crate::transport::http_pool::{HttpPool, shown};
+use crate::transport::http_endpoint::resolve_same_origin;
+use crate::transport::http_pool::shown;
+
+pub use crate::transport::http_endpoint::{Credentials, HttpEndpoint};
 
 /// Redirects that are followed within one request.
 const REDIRECTS_MAX: usize = 3;
 
-/// Room for what the protocol adds, so that the map does not grow step by step.
-const HEADERS_OF_OUR_OWN: usize = 8;
-
 /// How long the GET stream may take to open before calls go ahead without it.
 const LISTEN_OPEN: Duration = Duration::from_secs(2);
-
-/// Where a server is and how it is reached. Headers and what follows the path may be secret and are never printed.
-#[derive(Clone)]
-pub struct HttpEndpoint {
-    /// Its connections.
-    pub pool: HttpPool,
-    /// Its address.
-    pub url: Uri,
-    /// Headers for every request; they win over everything but the protocol's own.
-    pub headers: HeaderMap,
-    /// Who we are to the server, where that changes with time.
-    pub credentials: Option<Arc<dyn Credentials>>,
-}
-
-impl HttpEndpoint {
-    /// An address without extra headers.
-    pub fn new(pool: HttpPool, url: &str) -> Result<Self> {
-        let uri: Uri = url.parse().map_err(|error| Error::io(format!("read the URL `{url}`"), error))?;
-        if uri.host().is_none() || !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return Err(Error::io(
-                format!("read the URL `{url}`"),
-                "it must start with `http://` or `https://` and name a host",
-            ));
-        }
-        let mut endpoint = Self { pool, url: uri, headers: HeaderMap::new(), credentials: None };
-        endpoint.take_user_out_of_url()?;
-        Ok(endpoint)
-    }
-
-    /// A name and password in the URL are meant as a header, and must not be shown with the address.
-    fn take_user_out_of_url(&mut self) -> Result<()> {
-        let url = std::mem::take(&mut self.url);
-        let mut parts = url.into_parts();
-        if let Some((user, host)) = parts.authority.as_ref().and_then(|authority| authority.as_str().rsplit_once('@')) {
-            let mut basic = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(user)))
-                .map_err(|error| Error::io("read the name and password of a URL", error))?;
-            basic.set_sensitive(true);
-            self.headers.insert(AUTHORIZATION, basic);
-            let host = host.parse().map_err(|error| Error::io("read the host of a URL", error))?;
-            parts.authority = Some(host);
-        }
-        self.url = Uri::from_parts(parts).map_err(|error| Error::io("read a URL", error))?;
-        Ok(())
-    }
-
-    /// The address as it may be shown.
-    pub(crate) fn shown(&self) -> String {
-        shown(&self.url)
-    }
-
-    /// The headers of every request, with the credentials of this moment.
-    pub(crate) async fn base_headers(&self) -> Result<HeaderMap> {
-        let mut headers = self.headers.clone();
-        headers.reserve(HEADERS_OF_OUR_OWN);
-        if let Some(credentials) = &self.credentials
-            && !headers.contains_key(AUTHORIZATION)
-            && let Some(value) = credentials.authorization().await?
-        {
-            headers.insert(AUTHORIZATION, value);
-        }
-        Ok(headers)
-    }
-
-    pub(crate) async fn request(
-        &self,
-        method: HttpMethod,
-        url: Uri,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<Incoming>> {
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = url;
-        *request.headers_mut() = headers;
-        self.pool.request(request).await
-    }
-}
-
-impl fmt::Debug for HttpEndpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.headers.keys().collect();
-        f.debug_struct("HttpEndpoint").field("url", &self.shown()).field("headers", &names).finish_non_exhaustive()
-    }
-}
-
-/// Gives the `Authorization` header of each request.
-pub trait Credentials: Send + Sync + fmt::Debug {
-    /// The header now; `None` sends the request without.
-    fn authorization(&self) -> BoxFuture<'_, Result<Option<HeaderValue>>>;
-}
 
 /// What the wire and its background task share.
 pub(crate) struct HttpWire {
@@ -434,24 +341,6 @@ fn add_routing_headers(headers: &mut HeaderMap, outgoing: &Outgoing) -> Result<(
     Ok(())
 }
 
-/// `reference` seen from `base`, if it stays on the same origin.
-pub(crate) fn resolve_same_origin(base: &Uri, reference: &str) -> Option<Uri> {
-    let resolved: Uri = if reference.contains("://") {
-        reference.parse().ok()?
-    } else {
-        let path = if reference.starts_with('/') {
-            reference.to_owned()
-        } else if reference.starts_with('?') {
-            format!("{}{reference}", base.path())
-        } else {
-            let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-            format!("{folder}/{reference}")
-        };
-        format!("{}://{}{path}", base.scheme_str()?, base.authority()?).parse().ok()?
-    };
-    (resolved.scheme() == base.scheme() && resolved.authority() == base.authority()).then_some(resolved)
-}
-
 /// Reads the GET stream for as long as the server keeps offering it.
 async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
     let mut resume = Resume::default();
@@ -471,46 +360,6 @@ async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
             // The session is over, or the stream is not offered any more; a conflict is with the broken one, which the server still holds.
             Ok(response) if response.status().is_client_error() && response.status() != StatusCode::CONFLICT => return,
             Ok(_) | Err(_) => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_resolve_on_their_own_origin_only() {
-        let base: Uri = "http://localhost:3000/a/mcp".parse().unwrap();
-        let cases = [
-            ("/x?y=1", Some("http://localhost:3000/x?y=1")),
-            ("x", Some("http://localhost:3000/a/x")),
-            ("?session=1", Some("http://localhost:3000/a/mcp?session=1")),
-            ("http://localhost:3000/z", Some("http://localhost:3000/z")),
-            ("http://localhost:3001/z", None),
-            ("https://localhost:3000/z", None),
-            ("http://evil.example/z", None),
-        ];
-        for (reference, expected) in cases {
-            let resolved = resolve_same_origin(&base, reference).map(|uri| uri.to_string());
-            assert_eq!(resolved.as_deref(), expected, "{reference}");
-        }
-    }
-
-    #[test]
-    fn secrets_in_a_url_are_used_and_never_shown() {
-        let endpoint = HttpEndpoint::new(HttpPool::default(), "http://ada:secret@localhost:1/mcp?key=secret").unwrap();
-        assert_eq!(endpoint.shown(), "http://localhost:1/mcp?…");
-        assert_eq!(endpoint.url.to_string(), "http://localhost:1/mcp?key=secret");
-        assert_eq!(endpoint.headers[AUTHORIZATION], "Basic YWRhOnNlY3JldA==");
-        assert!(!format!("{endpoint:?}").contains("secret"), "{endpoint:?}");
-    }
-
-    #[test]
-    fn a_wrong_url_is_refused_with_a_reason() {
-        for url in ["localhost:3000", "ftp://x", "not a url", "/mcp", ""] {
-            let error = HttpEndpoint::new(HttpPool::default(), url).unwrap_err().to_string();
-            assert!(error.contains(url), "{error}");
         }
     }
 }

@@ -12,6 +12,8 @@ pub mod http_pool;
 
 mod http_kept_alive;
 
+mod http_endpoint;
+
 pub mod http_client;
 
 mod http_answer;

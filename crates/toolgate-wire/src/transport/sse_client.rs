@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::link::{Inbound, Link, Outgoing};
 use crate::transport::event_stream::{Event, EventReader};
 use crate::transport::http_answer;
-use crate::transport::http_client::{HttpEndpoint, accepted_in_time, calls_in, resolve_same_origin};
+use crate::transport::http_client::{accepted_in_time, calls_in};
+use crate::transport::http_endpoint::{HttpEndpoint, resolve_same_origin};
 use crate::transport::http_pool::shown;
 
 /// A stream that has told where messages go, before a peer is joined to it.
