@@ -6,24 +6,12 @@ use toolgate_testkit::fault::Trigger;
 use toolgate_testkit::{Behaviour, Script, ToolScript, What, When};
 use toolgate_wire::DefectKind;
 
+use crate::demo::{CALL, HANDSHAKE, LIST, PROBE, READY, legacy, modern};
 use crate::support::{Census, Limits, Met, Running, Way, expect_gone, journey, pids, raw, within};
 
 const START: When = When::Start;
-const PROBE: When = When::Method("server/discover");
-const HANDSHAKE: When = When::Method("initialize");
-const READY: When = When::Method("notifications/initialized");
-const LIST: When = When::Method("tools/list");
-const CALL: When = When::Method("tools/call");
 
 const OK: &[&str] = &["ok hi"];
-
-fn legacy() -> Script {
-    Script::new("demo").tool(ToolScript::echo("echo"))
-}
-
-fn modern() -> Script {
-    legacy().versions(&["2026-07-28"])
-}
 
 /// Meets a server with a fault, compares how far it comes, and counts what stays behind.
 async fn check(name: &str, way: Way, script: Script, expected: &[&str]) {

@@ -8,23 +8,10 @@ use toolgate_testkit::fault::{BodyOddity, EventOddity, Trigger};
 use toolgate_testkit::{Behaviour, HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
 use toolgate_wire::{ConnectOptions, Endpoint, Notification};
 
+use crate::demo::{CALL, HANDSHAKE, LIST, PROBE, READY, legacy, modern};
 use crate::support::{Census, Limits, Met, Side, Way, endpoint, http, journey, raw, within};
 
-const PROBE: When = When::Method("server/discover");
-const HANDSHAKE: When = When::Method("initialize");
-const READY: When = When::Method("notifications/initialized");
-const LIST: When = When::Method("tools/list");
-const CALL: When = When::Method("tools/call");
-
 const OK: &[&str] = &["ok hi"];
-
-fn legacy() -> Script {
-    Script::new("demo").tool(ToolScript::echo("echo"))
-}
-
-fn modern() -> Script {
-    legacy().versions(&["2026-07-28"])
-}
 
 async fn meet(way: Way, script: Script) -> Met {
     meet_within(way, script, &Limits::expecting(&[])).await

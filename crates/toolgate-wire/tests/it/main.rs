@@ -4,6 +4,8 @@
 
 mod support;
 
+mod demo;
+
 mod peer;
 
 mod matrix;

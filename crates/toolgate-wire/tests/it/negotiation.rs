@@ -7,35 +7,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
 use toolgate_testkit::fault::Trigger;
-use toolgate_testkit::script::VERSIONS;
-use toolgate_testkit::{Event, Script, ToolScript, What, When, in_process};
+use toolgate_testkit::{Event, Script, What, When, in_process};
 use toolgate_wire::limits::PROBE_PATIENCE_MS;
 use toolgate_wire::transport::child::ChildConfig;
 use toolgate_wire::{ConnectOptions, DefectKind, Endpoint, Era, connect};
 
+use crate::demo::{HANDSHAKE, PROBE, both, legacy, modern};
 use crate::support::{Met, PATIENCE, Side, Way, log_folder, raw, within};
-
-const PROBE: When = When::Method("server/discover");
-const HANDSHAKE: When = When::Method("initialize");
 
 /// Shorter than the default, for servers that are known to stay silent longer.
 const PROBE_PATIENCE: Duration = Duration::from_millis(300);
-
-fn server(versions: &[&str]) -> Script {
-    Script::new("demo").versions(versions).tool(ToolScript::echo("echo"))
-}
-
-fn legacy() -> Script {
-    server(&["2025-11-25"])
-}
-
-fn modern() -> Script {
-    server(&["2026-07-28"])
-}
-
-fn both() -> Script {
-    server(&VERSIONS)
-}
 
 /// An answer to the probe that names the versions the server speaks.
 fn unsupported(data: &Value) -> What {

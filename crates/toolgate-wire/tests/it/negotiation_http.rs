@@ -6,30 +6,12 @@ use std::sync::Arc;
 use serde_json::json;
 use toolgate_testkit::record::HttpSeen;
 use toolgate_testkit::script::VERSIONS;
-use toolgate_testkit::{HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
+use toolgate_testkit::{HttpAnswer, Script, ScriptedHttp, What, When};
 use toolgate_wire::transport::http_client::HttpEndpoint;
 use toolgate_wire::{ConnectOptions, Endpoint, Era, Error, connect};
 
+use crate::demo::{HANDSHAKE, PROBE, both, legacy, modern, server};
 use crate::support::{Met, Side, endpoint, http, raw, within};
-
-const PROBE: When = When::Method("server/discover");
-const HANDSHAKE: When = When::Method("initialize");
-
-fn server(versions: &[&str]) -> Script {
-    Script::new("demo").versions(versions).tool(ToolScript::echo("echo"))
-}
-
-fn legacy() -> Script {
-    server(&["2025-11-25"])
-}
-
-fn modern() -> Script {
-    server(&["2026-07-28"])
-}
-
-fn both() -> Script {
-    server(&VERSIONS)
-}
 
 async fn meet(script: Script, era: Option<Era>, place: impl FnOnce(&ScriptedHttp) -> Endpoint) -> Met {
     let side = Arc::new(Side::default());
