@@ -47,7 +47,7 @@ pub enum Endpoint {
     /// A server in this process.
     Pair(PairEnd),
     /// Any two byte streams.
-    Streams(Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>),
+    Streams(Box<dyn AsyncRead + Send + Sync + Unpin>, Box<dyn AsyncWrite + Send + Sync + Unpin>),
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -160,7 +160,7 @@ impl Negotiation {
         let (mut http, mut child) = (None, None);
         let link: Box<dyn FnOnce(Inbound) -> Arc<dyn Link>> = match &self.endpoint {
             Some(Endpoint::Child(config)) => {
-                let transport = config.spawn()?;
+                let transport = config.spawn().await?;
                 child = Some(transport.handle());
                 lock(&self.started).clone_from(&child);
                 Box::new(transport.open())

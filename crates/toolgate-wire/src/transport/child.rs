@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result, last_words};
@@ -55,8 +55,8 @@ impl ChildConfig {
         Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace }
     }
 
-    /// Starts the child.
-    pub fn spawn(&self) -> Result<ChildTransport> {
+    /// Starts the child. The calling thread goes on with other work meanwhile.
+    pub async fn spawn(&self) -> Result<ChildTransport> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -67,7 +67,7 @@ impl ChildConfig {
         }
         let failed =
             |source| Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) };
-        let mut child = start(command).map_err(failed)?;
+        let mut child = start(command).await.map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Error::protocol("the child has no pipes"));
@@ -117,7 +117,7 @@ fn die_with_parent(_command: &mut Command) {}
 
 /// Starts a child from a thread that lives as long as the process: the death signal is sent when the thread that started a child ends, and
 /// the threads of a runtime come and go.
-fn start(mut command: Command) -> std::io::Result<Child> {
+async fn start(mut command: Command) -> std::io::Result<Child> {
     type Job = Box<dyn FnOnce() + Send>;
     static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
@@ -126,14 +126,20 @@ fn start(mut command: Command) -> std::io::Result<Child> {
         thread.spawn(move || queue.into_iter().for_each(|job| job())).ok().map(|_| jobs)
     });
     let runtime = tokio::runtime::Handle::current();
-    let (done, started) = mpsc::channel();
+    let (done, started) = oneshot::channel();
     let job = Box::new(move || {
         let _entered = runtime.enter();
-        let _caller_waits = done.send(command.spawn()).is_ok();
+        if done.is_closed() {
+            return;
+        }
+        // A child that nobody waits for any more must not be left behind.
+        if let Err(Ok(mut unwanted)) = done.send(command.spawn()) {
+            let _is_told = unwanted.start_kill().is_ok();
+        }
     });
     let gone = || std::io::Error::other("there is no thread to start it from");
     starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-    started.recv().map_err(|_| gone())?
+    started.await.map_err(|_| gone())?
 }
 
 /// A child that was started, before a peer is joined to it.

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue, Method as HttpMethod, Request, Response, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
@@ -44,6 +44,18 @@ impl HttpEndpoint {
         let mut endpoint = Self { pool, url: uri, headers: HeaderMap::new(), credentials: None };
         endpoint.take_user_out_of_url()?;
         Ok(endpoint)
+    }
+
+    /// Adds a header for every request. Its value counts as a secret.
+    pub fn add_header(&mut self, name: &str, value: &str) -> Result<()> {
+        let name: HeaderName = name
+            .parse()
+            .map_err(|error| Error::io(format!("read the header name `{}`", name.escape_debug()), error))?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|error| Error::io(format!("read the value of the header `{name}`"), error))?;
+        value.set_sensitive(true);
+        self.headers.insert(name, value);
+        Ok(())
     }
 
     /// A name and password in the URL are meant as a header, and must not be shown with the address.
