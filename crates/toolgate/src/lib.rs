@@ -1,5 +1,44 @@
 //! toolgate as a library: find the tools, prompts and resources of every configured MCP server, let through what is allowed, call them.
 //!
-//! The stages of the flow get their rooms here as they are built. So far there is the ground they stand on, the protocol itself.
+//! The flow, one module per stage: [`settings`] (what was written) → [`servers`] (what that means) → [`trust`] (what may start) →
+//! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers) → [`registry`] (one catalog of all) → [`call`]
+//! (one tool call) with [`shape`] (one result, two readers). [`Host`] wires them together; everything ambient comes from a [`HostEnv`].
+
+mod env;
+mod error;
+pub mod limits;
+mod server_name;
+
+pub mod settings;
+
+pub mod servers;
+
+pub mod trust;
+
+mod transport;
+
+pub mod connect;
+
+pub mod discovery;
+
+pub mod registry;
+
+pub mod shape;
+
+pub mod call;
+
+mod event;
+mod host;
 
 pub use toolgate_wire as wire;
+pub use toolgate_wire::RawJson;
+
+pub use call::{CallOutcome, CallReport, DiscoveredTool, RunOptions};
+pub use connect::{Abilities, Elicitation, ElicitationAnswer, FrontEnd, ServerStatus, ServerView};
+pub use discovery::Interest;
+pub use env::{Clock, HostDirs, HostEnv, SystemClock};
+pub use error::{Error, ErrorKind, Result};
+pub use event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
+pub use host::{Host, HostBuilder, unknown_server};
+pub use registry::{Asker, Catalog, Naming, ToolCall};
+pub use server_name::ServerName;

@@ -9,9 +9,14 @@ struct Rule {
     tests_may_use: &'static [&'static str],
 }
 
-const RULES: [Rule; 3] = [
+const RULES: [Rule; 4] = [
     Rule { name: "toolgate-testkit", may_use: &[], tests_may_use: &[] },
     Rule { name: "toolgate-wire", may_use: &[], tests_may_use: &["toolgate-testkit"] },
+    Rule {
+        name: "toolgate-workspace",
+        may_use: &["toolgate-wire"],
+        tests_may_use: &["toolgate-wire", "toolgate-testkit"],
+    },
     Rule {
         name: "toolgate",
         may_use: &["toolgate-wire", "toolgate-workspace"],

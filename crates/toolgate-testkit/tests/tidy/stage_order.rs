@@ -22,7 +22,7 @@ const STAGES: [(&str, &[&str]); 13] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 3] = ["env", "error", "limits"];
+const GROUND: [&str; 4] = ["env", "error", "limits", "server_name"];
 
 /// See everything, seen by nobody.
 const TOP: [&str; 3] = ["lib", "host", "event"];

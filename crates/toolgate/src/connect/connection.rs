@@ -1,0 +1,125 @@
+//! `Connection`: one live server. It closes when the last clone is dropped.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use toolgate_wire::{Client, Error as WireError};
+
+use super::front_end::FrontEnd;
+use super::status::Agreed;
+use crate::error::Error;
+use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
+
+/// One live server. Cheap to clone.
+#[derive(Clone)]
+pub struct Connection(Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) client: Client,
+    pub(super) front_end: Arc<dyn FrontEnd>,
+    pub(super) took: Duration,
+    pub(super) changed: watch::Receiver<Changed>,
+}
+
+/// What a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Tools.
+    Tools,
+    /// Prompts.
+    Prompts,
+    /// Resources and resource templates.
+    Resources,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+
+    /// The word for it, also the name of the capability.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+        }
+    }
+}
+
+/// How often each list was said to have changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Changed {
+    times: [u64; 3],
+}
+
+impl Changed {
+    pub(super) fn note(&mut self, kind: Kind) {
+        let times = self.times.get_mut(kind as usize);
+        times.into_iter().for_each(|times| *times += 1);
+    }
+
+    pub(crate) fn times(&self, kind: Kind) -> u64 {
+        self.times.get(kind as usize).copied().unwrap_or_default()
+    }
+}
+
+impl Connection {
+    pub(super) fn new(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Whose connection it is.
+    pub fn server(&self) -> &ServerName {
+        &self.0.config.name
+    }
+
+    /// What the server is meant to be.
+    pub fn config(&self) -> &Arc<ServerConfig> {
+        &self.0.config
+    }
+
+    /// The protocol below.
+    pub fn client(&self) -> &Client {
+        &self.0.client
+    }
+
+    pub(crate) fn front_end(&self) -> &Arc<dyn FrontEnd> {
+        &self.0.front_end
+    }
+
+    /// Changes that the server announced since the connection was made.
+    pub(crate) fn changes(&self) -> watch::Receiver<Changed> {
+        self.0.changed.clone()
+    }
+
+    /// What the server said about itself.
+    pub fn agreed(&self) -> Agreed {
+        let about = self.0.client.about();
+        let (version, era) = (self.0.client.version(), self.0.client.era());
+        Agreed { version, era, info: about.info, capabilities: about.capabilities, took: self.0.took }
+    }
+
+    /// The end of what the server wrote to stderr; empty when it is no child of ours.
+    pub fn stderr_tail(&self) -> String {
+        self.0.client.child().map(|child| child.stderr_tail()).unwrap_or_default()
+    }
+
+    /// Why it ended, when it has.
+    pub(crate) fn end(&self) -> Option<Error> {
+        self.0.client.peer().close_reason().map(|why| self.failed(why))
+    }
+
+    /// A failure on this connection.
+    pub(crate) fn failed(&self, error: WireError) -> Error {
+        Error::of_server(self.server(), error)
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("server", self.server()).field("client", &self.0.client).finish()
+    }
+}

@@ -1,0 +1,212 @@
+//! `ConnectionManager`: starts connections in parallel, bounded, and owns them by name. It knows nothing of what servers offer.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use toolgate_wire::{ConnectOptions, Direction, Tap, connect};
+
+use super::client_side::OurSide;
+use super::connection::{Connection, Inner};
+use super::front_end::FrontEnd;
+use super::status::{ServerStatus, ServerView};
+use crate::env::HostEnv;
+use crate::error::{Error, Result};
+use crate::limits::STARTING_PLACE_MS;
+use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
+use crate::settings::EnvExceptions;
+use crate::transport::Opener;
+use crate::trust::AdmittedServers;
+
+/// Sees every frame to and from every server.
+pub type WireTap = Arc<dyn Fn(&ServerName, Direction, &[u8]) + Send + Sync>;
+
+/// Hears of every change of a status, with the error that caused it.
+pub(crate) type StatusSink = Box<dyn Fn(&ServerName, ServerStatus, Option<&Error>) + Send + Sync>;
+
+/// What the manager is given by the host.
+pub(crate) struct Wiring {
+    pub(crate) env: Arc<HostEnv>,
+    pub(crate) env_exceptions: EnvExceptions,
+    pub(crate) front_end: Arc<dyn FrontEnd>,
+    pub(crate) tap: Option<WireTap>,
+    pub(crate) connect_limit: usize,
+    pub(crate) on_status: StatusSink,
+}
+
+/// The connections of a host.
+pub(crate) struct ConnectionManager {
+    wiring: Wiring,
+    opener: Opener,
+    places: Arc<Semaphore>,
+    board: Mutex<Vec<Entry>>,
+}
+
+/// One server on the board, in the order of the settings.
+struct Entry {
+    config: Arc<ServerConfig>,
+    status: ServerStatus,
+    is_settled: bool,
+    error: Option<Error>,
+    connection: Option<Connection>,
+}
+
+impl Entry {
+    fn view(&self) -> ServerView {
+        ServerView {
+            config: self.config.clone(),
+            status: self.status,
+            is_settled: self.is_settled,
+            error: self.error.clone(),
+            agreed: self.connection.as_ref().map(Connection::agreed),
+            stderr_tail: self.connection.as_ref().map(Connection::stderr_tail).unwrap_or_default(),
+        }
+    }
+}
+
+impl ConnectionManager {
+    pub(crate) fn new(wiring: Wiring) -> Self {
+        let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions);
+        let places = Arc::new(Semaphore::new(wiring.connect_limit.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { wiring, opener, places, board: Mutex::default() }
+    }
+
+    fn board(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes servers in, after those that are there; a name that is there already stays what it is. Gives those that are new.
+    pub(crate) fn enlist(&self, servers: AdmittedServers) -> Vec<Arc<ServerConfig>> {
+        let mut board = self.board();
+        let mut new = Vec::new();
+        for config in servers.into_inner() {
+            if board.iter().any(|entry| entry.config.name == config.name) {
+                continue;
+            }
+            let config = Arc::new(config);
+            new.push(config.clone());
+            let status = ServerStatus::Disconnected;
+            board.push(Entry { config, status, is_settled: false, error: None, connection: None });
+        }
+        new
+    }
+
+    /// Connects to one server. The connection is kept here too, until it is closed or lost.
+    pub(crate) async fn open(&self, config: &Arc<ServerConfig>) -> Result<Connection> {
+        let place = self.places.clone().acquire_owned().await.ok();
+        self.change(&config.name, ServerStatus::Connecting, |_| ());
+        let mut opening = std::pin::pin!(self.open_now(config));
+        // A silent server gives its place to the next one, and goes on without it.
+        let opened = match tokio::time::timeout(Duration::from_millis(STARTING_PLACE_MS), &mut opening).await {
+            Ok(opened) => opened,
+            Err(_) => {
+                drop(place);
+                opening.await
+            }
+        };
+        match &opened {
+            Ok(connection) => {
+                let kept = connection.clone();
+                self.change(&config.name, ServerStatus::Connected, |entry| entry.connection = Some(kept));
+            }
+            Err(error) => self.fail(&config.name, error),
+        }
+        opened
+    }
+
+    async fn open_now(&self, config: &Arc<ServerConfig>) -> Result<Connection> {
+        let started = Instant::now();
+        let Wiring { env, front_end, tap, .. } = &self.wiring;
+        let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
+        let changed = side.changed.subscribe();
+        let mut options = ConnectOptions::new(Arc::new(side));
+        options.limit = config.connect_timeout;
+        options.tap = tap.clone().map(|tap| -> Tap {
+            let server = config.name.clone();
+            Arc::new(move |direction, frame| tap(&server, direction, frame))
+        });
+        let endpoint = self.opener.open(config)?;
+        let client = connect(endpoint, options).await.map_err(|error| Error::of_server(&config.name, error))?;
+        let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
+        Ok(Connection::new(Inner { config, client, front_end, took, changed }))
+    }
+
+    /// Notes that a server could not be started, or not be understood.
+    pub(crate) fn fail(&self, server: &ServerName, error: &Error) {
+        self.change(server, ServerStatus::after(error), |entry| {
+            entry.error = Some(error.clone());
+            entry.connection = None;
+        });
+    }
+
+    /// Notes that a server was lost.
+    pub(crate) fn lose(&self, server: &ServerName, why: &Error) {
+        self.change(server, ServerStatus::Disconnected, |entry| {
+            entry.error = Some(why.clone());
+            entry.connection = None;
+        });
+    }
+
+    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way.
+    pub(crate) fn settle(&self, server: &ServerName, problem: Option<Error>) {
+        let mut board = self.board();
+        if let Some(entry) = board.iter_mut().find(|entry| entry.config.name == *server) {
+            entry.is_settled = true;
+            entry.error = problem.or_else(|| entry.error.take());
+        }
+    }
+
+    /// Closes all connections in order, all at once.
+    pub(crate) async fn close_all(&self) {
+        let open: Vec<Connection> = self.board().iter_mut().filter_map(|entry| entry.connection.take()).collect();
+        let closing = open.iter().map(|connection| async {
+            self.change(connection.server(), ServerStatus::Disconnecting, |_| ());
+            connection.client().close().await;
+            self.change(connection.server(), ServerStatus::Disconnected, |_| ());
+        });
+        futures_util::future::join_all(closing).await;
+    }
+
+    /// All servers, in order.
+    pub(crate) fn views(&self) -> Vec<ServerView> {
+        self.board().iter().map(Entry::view).collect()
+    }
+
+    /// The name of each server in order, and whether it has settled.
+    pub(crate) fn settled(&self) -> Vec<(ServerName, bool)> {
+        self.board().iter().map(|entry| (entry.config.name.clone(), entry.is_settled)).collect()
+    }
+
+    /// The connection of a server, or why there is none.
+    pub(crate) fn connection(&self, server: &str) -> Option<Result<Connection>> {
+        let board = self.board();
+        let entry = board.iter().find(|entry| &*entry.config.name == server)?;
+        Some(match (&entry.connection, &entry.error) {
+            (Some(connection), _) => Ok(connection.clone()),
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => {
+                let what = format!("the server `{server}` is {}", entry.status.as_str());
+                Err(Error::new(crate::error::ErrorKind::Connect, what).about(&entry.config.name))
+            }
+        })
+    }
+
+    fn change(&self, server: &ServerName, status: ServerStatus, change: impl FnOnce(&mut Entry)) {
+        let error = {
+            let mut board = self.board();
+            let Some(entry) = board.iter_mut().find(|entry| entry.config.name == *server) else { return };
+            entry.status = status;
+            change(entry);
+            entry.error.clone()
+        };
+        (self.wiring.on_status)(server, status, error.as_ref());
+    }
+}
+
+impl fmt::Debug for ConnectionManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionManager").field("servers", &self.board().len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,18 @@
+//! Stage 6: live connections.
+
+mod status;
+
+mod front_end;
+
+mod client_side;
+
+mod connection;
+
+mod manager;
+
+pub(crate) use client_side::read_elicitation;
+pub use connection::{Connection, Kind};
+pub use front_end::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, NobodyToAsk, ServerLog};
+pub use manager::WireTap;
+pub(crate) use manager::{ConnectionManager, Wiring};
+pub use status::{Agreed, ServerStatus, ServerView};

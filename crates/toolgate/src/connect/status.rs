@@ -1,0 +1,91 @@
+//! `ServerStatus`: where a server is in its life, and `ServerView`: what a front end is shown of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgate_wire::{Era, RawJson, Version};
+
+use crate::error::{Error, ErrorKind};
+use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
+
+/// Where a server is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ServerStatus {
+    /// Not connected: not started yet, or lost.
+    Disconnected,
+    /// Being started or reached.
+    Connecting,
+    /// Ready for calls.
+    Connected,
+    /// Being closed.
+    Disconnecting,
+    /// It wants a login first.
+    NeedsLogin,
+    /// It could not be started, reached or understood.
+    Failed,
+    /// Switched off by the person.
+    Disabled,
+    /// Kept out by a list.
+    Blocked,
+}
+
+impl ServerStatus {
+    /// The word for it in JSON output, events and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disconnected => "disconnected",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Disconnecting => "disconnecting",
+            Self::NeedsLogin => "needs_login",
+            Self::Failed => "failed",
+            Self::Disabled => "disabled",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// Where a server stands whose start ended in `error`.
+    pub(crate) fn after(error: &Error) -> Self {
+        if error.kind() == ErrorKind::LoginNeeded { Self::NeedsLogin } else { Self::Failed }
+    }
+}
+
+/// What a front end is shown of one server.
+#[derive(Debug, Clone)]
+pub struct ServerView {
+    /// What it is meant to be.
+    pub config: Arc<ServerConfig>,
+    /// Where it is in its life.
+    pub status: ServerStatus,
+    /// Whether everything that was to be found out about it has been: it is ready, or it failed.
+    pub is_settled: bool,
+    /// What went wrong, if something did. A connected server may have an error too: one of its lists could not be read.
+    pub error: Option<Error>,
+    /// What was agreed with it.
+    pub agreed: Option<Agreed>,
+    /// The end of what it wrote to stderr.
+    pub stderr_tail: String,
+}
+
+/// What a connected server said about itself.
+#[derive(Debug, Clone)]
+pub struct Agreed {
+    /// The protocol version in use.
+    pub version: Version,
+    /// How the server wants to be spoken to; tells the two HTTP transports apart when the settings leave it open.
+    pub era: Era,
+    /// Its name and version, as it wrote them.
+    pub info: RawJson,
+    /// What it offers, as it wrote it.
+    pub capabilities: RawJson,
+    /// How long connecting took.
+    pub took: Duration,
+}
+
+impl ServerView {
+    /// Its name.
+    pub fn name(&self) -> &ServerName {
+        &self.config.name
+    }
+}

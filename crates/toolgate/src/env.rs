@@ -1,0 +1,79 @@
+//! `HostEnv`: variables, folders, workspace and clock, handed in by whoever starts a host. The only door to the outside.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Everything ambient. The library looks at no variable, home, folder or clock of its own.
+#[derive(Clone)]
+pub struct HostEnv {
+    /// The environment variables.
+    pub vars: BTreeMap<String, String>,
+    /// Where settings and state live.
+    pub dirs: HostDirs,
+    /// The folder the work is about; relative paths in settings start here.
+    pub workspace: PathBuf,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for HostEnv {
+    /// Values of variables may be secret, so only their names are shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.vars.keys().collect();
+        f.debug_struct("HostEnv")
+            .field("vars", &names)
+            .field("dirs", &self.dirs)
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The folders a host keeps things in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostDirs {
+    /// A person's settings and state: `~/.toolgate`, or what `TOOLGATE_HOME` says.
+    pub user: PathBuf,
+    /// The administrator's settings: `/etc/toolgate`, or what `TOOLGATE_SYSTEM_DIR` says.
+    pub system: PathBuf,
+    /// What `~` means in settings, where there is a home.
+    pub home: Option<PathBuf>,
+}
+
+/// Tells the time of day.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> SystemTime;
+}
+
+/// The clock of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HostDirs, HostEnv, SystemClock};
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    #[test]
+    fn values_of_variables_are_not_printed() {
+        let env = HostEnv {
+            vars: BTreeMap::from([("TOKEN".to_owned(), "sesame".to_owned())]),
+            dirs: HostDirs { user: "/u".into(), system: "/s".into(), home: None },
+            workspace: PathBuf::from("/w"),
+            clock: Arc::new(SystemClock),
+        };
+        let printed = format!("{env:?}");
+        assert!(printed.contains("TOKEN") && !printed.contains("sesame"), "{printed}");
+    }
+}

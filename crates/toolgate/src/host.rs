@@ -1,0 +1,327 @@
+//! `Host`: wires the stages together and holds no rules of its own. Settings in, catalog out, calls through.
+
+mod attend;
+mod board;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use toolgate_wire::view::{PromptResult, ReadResult};
+use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
+
+use self::board::Board;
+use crate::call::{self, CallOutcome, RunOptions};
+use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
+use crate::discovery::Interest;
+use crate::env::HostEnv;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{DiscoveryState, HostEvents};
+use crate::limits::CONNECT_LIMIT_COUNT;
+use crate::registry::{Catalog, CatalogPrompt, Naming, PreparedCall, nearest};
+use crate::server_name::ServerName;
+use crate::settings::EnvExceptions;
+use crate::trust::AdmittedServers;
+
+/// All servers of a person, as one. Dropping it ends every connection.
+pub struct Host {
+    board: Arc<Board>,
+}
+
+/// How a host is to be.
+pub struct HostBuilder {
+    env: HostEnv,
+    front_end: Arc<dyn FrontEnd>,
+    tap: Option<WireTap>,
+    naming: Naming,
+    interest: Interest,
+    connect_limit: usize,
+    env_exceptions: EnvExceptions,
+    follows_changes: bool,
+}
+
+impl HostBuilder {
+    /// Who answers the questions of servers; nobody, when this is not called.
+    #[must_use]
+    pub fn front_end(mut self, front_end: Arc<dyn FrontEnd>) -> Self {
+        self.front_end = front_end;
+        self
+    }
+
+    /// Shows every frame to and from every server.
+    #[must_use]
+    pub fn tap(mut self, tap: WireTap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    /// How tools are named.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// What servers are asked for; everything, when this is not called.
+    #[must_use]
+    pub fn interest(mut self, interest: Interest) -> Self {
+        self.interest = interest;
+        self
+    }
+
+    /// How many servers are being started at once.
+    #[must_use]
+    pub fn connect_limit(mut self, limit: usize) -> Self {
+        self.connect_limit = limit;
+        self
+    }
+
+    /// Variables that children receive, or do not, in spite of their names.
+    #[must_use]
+    pub fn env_exceptions(mut self, exceptions: EnvExceptions) -> Self {
+        self.env_exceptions = exceptions;
+        self
+    }
+
+    /// For a host that lives for one question: servers are not asked to tell of changes.
+    #[must_use]
+    pub fn for_one_question(mut self) -> Self {
+        self.follows_changes = false;
+        self
+    }
+
+    /// The host. Nothing is started yet.
+    #[must_use]
+    pub fn build(self) -> Host {
+        Host { board: Board::new(self) }
+    }
+}
+
+impl Host {
+    /// A host in that world.
+    pub fn builder(env: HostEnv) -> HostBuilder {
+        HostBuilder {
+            env,
+            front_end: Arc::new(NobodyToAsk),
+            tap: None,
+            naming: Naming::default(),
+            interest: Interest::ALL,
+            connect_limit: CONNECT_LIMIT_COUNT,
+            env_exceptions: EnvExceptions::default(),
+            follows_changes: true,
+        }
+    }
+
+    /// Starts servers in the background, several at a time, and returns at once. Must be called within a runtime.
+    pub fn start(&self, servers: AdmittedServers) {
+        attend::start(&self.board, servers);
+    }
+
+    /// Starts servers and waits until each is ready or has failed.
+    pub async fn connect(&self, servers: AdmittedServers) -> Vec<ServerView> {
+        self.start(servers);
+        self.all_settled().await;
+        self.servers()
+    }
+
+    /// Waits until every server is ready or has failed.
+    pub async fn all_settled(&self) {
+        self.board.wait(|board| (board.discovery() != DiscoveryState::InProgress).then_some(())).await;
+    }
+
+    /// Waits until that server is ready or has failed, and gives how it stands.
+    pub async fn settled(&self, server: &str) -> Result<ServerView> {
+        self.known(server)?;
+        let settled =
+            |board: &Board| board.manager.views().into_iter().find(|view| view.is_settled && **view.name() == *server);
+        Ok(self.board.wait(settled).await)
+    }
+
+    /// All servers, in the order of the settings.
+    pub fn servers(&self) -> Vec<ServerView> {
+        self.board.manager.views()
+    }
+
+    /// What is offered now. A name once shown never changes while this host lives.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.board.catalog()
+    }
+
+    /// What is offered now, named as if nothing had been shown before: what a new host would show.
+    pub fn catalog_now(&self) -> Arc<Catalog> {
+        self.board.catalog_now()
+    }
+
+    /// Waits just long enough that `name` means what it will mean when every server has settled. The catalog given has it.
+    ///
+    /// Only servers that stand before the one that has the tool can still take the name away, so nobody waits for the others; and nobody
+    /// can take `server__tool` away.
+    pub async fn find_tool(&self, name: &str) -> Result<Arc<Catalog>> {
+        let found = |catalog: &Catalog| {
+            let tool = catalog.find(name)?;
+            Some((tool.id.server.clone(), tool.name.as_str() != name || tool.is_fully_qualified()))
+        };
+        match self.board.wait_for(found).await {
+            Ok((catalog, _)) => Ok(catalog),
+            Err(catalog) => Err(self.missing(catalog.unknown(name))),
+        }
+    }
+
+    /// The same for a prompt.
+    pub async fn find_prompt(&self, name: &str) -> Result<CatalogPrompt> {
+        let found = |catalog: &Catalog| {
+            let prompt = catalog.find_prompt(name)?;
+            Some((prompt.server.clone(), prompt.name != name))
+        };
+        let unknown = |catalog: &Catalog| {
+            let error = Error::new(ErrorKind::UnknownPrompt, format!("there is no prompt `{name}`"));
+            match nearest(name, catalog.prompts().iter().map(|prompt| prompt.name.as_str())).as_slice() {
+                [] => error,
+                names => error.hinting(format!("did you mean `{}`?", names.join("`, `"))),
+            }
+        };
+        match self.board.wait_for(found).await {
+            Ok((catalog, _)) => catalog.find_prompt(name).cloned().ok_or_else(|| unknown(&catalog)),
+            Err(catalog) => Err(self.missing(unknown(&catalog))),
+        }
+    }
+
+    /// The server that has the resource at `uri`: one that lists it, else one that has a template for it.
+    pub async fn find_resource(&self, uri: &str) -> Result<ServerName> {
+        let found = |catalog: &Catalog| Some((catalog.lister_of(uri)?.clone(), false));
+        match self.board.wait_for(found).await {
+            Ok((_, server)) => Ok(server),
+            Err(catalog) => catalog.template_for(uri).map(|template| template.server.clone()).ok_or_else(|| {
+                let what = format!("no server lists the resource `{}` or has a template for it", uri.escape_debug());
+                self.missing(Error::new(ErrorKind::UnknownResource, what))
+            }),
+        }
+    }
+
+    /// When something is missing, a server that failed may be the one that has it.
+    fn missing(&self, error: Error) -> Error {
+        let failed: Vec<ServerView> = self.servers().into_iter().filter(|view| view.agreed.is_none()).collect();
+        if failed.is_empty() || error.hint().is_some() {
+            return error;
+        }
+        let names: Vec<&str> = failed.iter().map(|view| view.name().as_str()).collect();
+        error.hinting(format!("`{}` could not be asked; `toolgate mcp list` says why", names.join("`, `")))
+    }
+
+    /// The news of this host, from now on.
+    pub fn events(&self) -> HostEvents {
+        self.board.events()
+    }
+
+    /// Whether all servers have been asked what they offer.
+    pub fn discovery(&self) -> DiscoveryState {
+        self.board.discovery()
+    }
+
+    /// Runs a call to its end. Dropping the future cancels it at the server.
+    pub async fn run(&self, call: PreparedCall, options: RunOptions) -> CallOutcome {
+        call::run(&call, options).await
+    }
+
+    /// Gets a prompt, filled in. The arguments are checked for those that are required and missing.
+    pub async fn get_prompt(
+        &self,
+        prompt: &CatalogPrompt,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<PromptResult> {
+        let required = prompt.arguments().iter().filter(|argument| argument.required);
+        let missing: Vec<String> = required
+            .filter(|argument| !arguments.contains_key(&argument.name))
+            .map(|argument| format!("--{}", argument.name))
+            .collect();
+        if !missing.is_empty() {
+            let what = format!("missing required argument(s): {}", missing.join(", "));
+            return Err(Error::new(ErrorKind::InvalidArguments, what).about(&prompt.server));
+        }
+        let connection = self.connection(&prompt.server)?;
+        let arguments = if arguments.is_empty() { None } else { RawJson::of(arguments).ok() };
+        let result = ask(&connection, Call::prompt(&prompt.prompt.name, arguments)).await?;
+        PromptResult::read(result).map_err(|error| connection.failed(error))
+    }
+
+    /// Reads a resource of a server.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
+        let connection = self.connection(server)?;
+        let result = ask(&connection, Call::read(uri)).await.map_err(|error| match error.wire() {
+            Some(WireError::Rpc(rpc)) if rpc.code == RpcError::RESOURCE_NOT_FOUND => {
+                let what = format!("resource {uri}: {}", rpc.message);
+                Error::new(ErrorKind::UnknownResource, what).about(connection.server())
+            }
+            _ => error.while_doing(&format!("resource {uri}")),
+        })?;
+        ReadResult::read(result).map_err(|error| connection.failed(error))
+    }
+
+    /// Asks whether a server is still there; how long its answer took.
+    pub async fn ping(&self, server: &str) -> Result<Duration> {
+        let connection = self.connection(server)?;
+        let started = Instant::now();
+        let limit = connection.config().connect_timeout;
+        match tokio::time::timeout(limit, connection.client().ping()).await {
+            Ok(answered) => answered.map(|()| started.elapsed()).map_err(|error| connection.failed(error)),
+            Err(_) => {
+                let what = format!("no answer to a ping within {} s", limit.as_secs());
+                Err(Error::new(ErrorKind::TimedOut, what).about(connection.server()))
+            }
+        }
+    }
+
+    fn connection(&self, server: &str) -> Result<Connection> {
+        self.board.manager.connection(server).unwrap_or_else(|| Err(self.unknown_server(server)))
+    }
+
+    fn known(&self, server: &str) -> Result<()> {
+        let is_known = self.board.manager.settled().iter().any(|(name, _)| **name == *server);
+        if is_known { Ok(()) } else { Err(self.unknown_server(server)) }
+    }
+
+    fn unknown_server(&self, server: &str) -> Error {
+        let names = self.board.manager.settled();
+        unknown_server(server, names.iter().map(|(name, _)| name.as_str()))
+    }
+
+    /// Ends every connection in order, children included.
+    pub async fn shutdown(&self) {
+        self.board.stop_attending();
+        self.board.manager.close_all().await;
+    }
+}
+
+/// There is no server of that name among `names`.
+pub fn unknown_server<'a>(server: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let error = Error::new(ErrorKind::UnknownServer, format!("there is no server `{}`", server.escape_debug()));
+    match nearest(server, names.clone()).as_slice() {
+        [] => error.hinting(format!("there is `{}`", names.collect::<Vec<_>>().join("`, `"))),
+        close => error.hinting(format!("did you mean `{}`?", close.join("`, `"))),
+    }
+}
+
+/// One request within the server's own time limits.
+async fn ask(connection: &Connection, call: Call) -> Result<RawJson> {
+    let call = call.idle_limit(connection.config().call_timeout);
+    connection.client().request(call).await.map_err(|error| connection.failed(error))
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.board.stop_attending();
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("connections", &self.board.manager).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for HostBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostBuilder").field("env", &self.env).finish_non_exhaustive()
+    }
+}

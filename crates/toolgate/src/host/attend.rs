@@ -1,0 +1,148 @@
+//! The life of one server in a host: connect, discover, then follow its changes until it is gone. One task each, so that none waits for
+//! another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::board::Board;
+use crate::connect::{Connection, Kind};
+use crate::discovery::{ServerCatalog, discover, refresh, watch_lists};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{DiscoveryState, HostEvent, Severity};
+use crate::limits::REFRESH_AGAIN_MS;
+use crate::servers::ServerConfig;
+use crate::trust::AdmittedServers;
+
+/// Starts a task for every server that is new.
+pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
+    let new = board.manager.enlist(servers);
+    if new.is_empty() && board.discovery() == DiscoveryState::InProgress {
+        return;
+    }
+    board.set_discovery(if new.is_empty() { DiscoveryState::Completed } else { DiscoveryState::InProgress });
+    for config in new {
+        let task = tokio::spawn(attend(board.clone(), config));
+        board.keep_task(task.abort_handle());
+    }
+}
+
+async fn attend(board: Arc<Board>, config: Arc<ServerConfig>) {
+    let met = meet(&board, &config).await;
+    let problem = match &met {
+        Ok(offer) => {
+            board.put(offer.clone());
+            offer.problems.first().cloned()
+        }
+        Err(error) => Some(error.clone()),
+    };
+    for error in met.as_ref().map_or_else(|error| vec![error], |offer| offer.problems.iter().collect()) {
+        board.diagnose(severity(error), &config.name, describe(&config, error));
+    }
+    settle(&board, &config, problem);
+    if let Ok(offer) = met {
+        follow(&board, offer).await;
+    }
+}
+
+/// Connects to a server and finds out what it offers.
+async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCatalog>> {
+    let connection = board.manager.open(config).await?;
+    match discover(&connection, board.interest).await {
+        Ok(offer) => Ok(Arc::new(offer)),
+        Err(error) => {
+            board.manager.fail(&config.name, &error);
+            connection.client().close().await;
+            Err(error)
+        }
+    }
+}
+
+fn settle(board: &Board, config: &ServerConfig, problem: Option<Error>) {
+    board.manager.settle(&config.name, problem);
+    board.tell(HostEvent::Settled(config.name.clone()));
+    if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
+        board.set_discovery(DiscoveryState::Completed);
+    } else {
+        board.changed();
+    }
+}
+
+/// A failure in the words of a message to the person.
+fn describe(config: &ServerConfig, error: &Error) -> String {
+    let name = &config.name;
+    match error.kind() {
+        ErrorKind::LoginNeeded => format!("MCP server {name} needs a login; run `toolgate mcp auth {name}`"),
+        ErrorKind::Spawn | ErrorKind::Settings => format!("MCP server {name}: could not be started: {error}"),
+        _ => format!("MCP server {name}: {error}"),
+    }
+}
+
+fn severity(error: &Error) -> Severity {
+    if error.kind() == ErrorKind::LoginNeeded { Severity::Warning } else { Severity::Error }
+}
+
+/// Keeps what a server offers up to date until the connection is over.
+async fn follow(board: &Board, mut offer: Arc<ServerCatalog>) {
+    let connection = offer.connection.clone();
+    let mut changes = connection.changes();
+    let mut seen = *changes.borrow();
+    // Whatever was announced while the lists were being read may not be in them.
+    let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
+    let watching = if board.follows_changes { watch_lists(&connection, board.interest).await } else { None };
+    if watching.is_some() {
+        due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
+    }
+    loop {
+        for kind in due.drain(..).filter(|kind| board.interest.wants(*kind)) {
+            offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
+        }
+        tokio::select! {
+            _end = connection.client().peer().closed() => break,
+            announced = changes.changed() => if announced.is_err() { break },
+        }
+        let now = *changes.borrow_and_update();
+        due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
+        seen = now;
+    }
+    drop(watching);
+    lose(board, &connection);
+}
+
+/// Reads one list anew. A server that announced a change and shows the old list gets a second chance a little later.
+async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, announced: u64) -> Arc<ServerCatalog> {
+    let connection = offer.connection.clone();
+    let mut fresh = refresh(&offer, kind).await;
+    let is_same = |fresh: &Result<ServerCatalog>| fresh.as_ref().is_ok_and(|fresh| fresh.same(&offer, kind));
+    if announced > 0 && is_same(&fresh) && connection.changes().borrow().times(kind) == announced {
+        tokio::time::sleep(Duration::from_millis(REFRESH_AGAIN_MS)).await;
+        fresh = refresh(&offer, kind).await;
+    }
+    match fresh {
+        Ok(fresh) if fresh.same(&offer, kind) => offer,
+        Ok(fresh) => {
+            let fresh = Arc::new(fresh);
+            board.put(fresh.clone());
+            let server = connection.server().clone();
+            let mut title = kind.as_str().to_owned();
+            title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+            board.diagnose(Severity::Info, &server, format!("{title} of MCP server {server} updated"));
+            board.tell(HostEvent::Changed { server, kind });
+            fresh
+        }
+        Err(error) => {
+            if connection.end().is_none() {
+                let text = format!("MCP server {}: {error}", connection.server());
+                board.diagnose(Severity::Error, connection.server(), text);
+            }
+            offer
+        }
+    }
+}
+
+fn lose(board: &Board, connection: &Connection) {
+    let server = connection.server();
+    let why = connection.end().unwrap_or_else(|| Error::new(ErrorKind::Connect, "connection closed").about(server));
+    board.take_down(server);
+    board.manager.lose(server, &why);
+    board.diagnose(Severity::Error, server, format!("MCP server {server}: connection error: {why}"));
+}

@@ -1,0 +1,177 @@
+//! `Board`: what the tasks of a host share: its connections, what each server offers, the names given so far, and who wants to hear of it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{broadcast, watch};
+use tokio::task::AbortHandle;
+
+use super::HostBuilder;
+use crate::connect::{ConnectionManager, Wiring};
+use crate::discovery::{Interest, ServerCatalog};
+use crate::error::Error;
+use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
+use crate::limits::EVENTS_WAITING_MAX;
+use crate::registry::{Catalog, NameBook, Naming};
+use crate::server_name::ServerName;
+
+pub(super) struct Board {
+    pub(super) manager: ConnectionManager,
+    pub(super) interest: Interest,
+    pub(super) follows_changes: bool,
+    naming: Naming,
+    state: Mutex<State>,
+    /// Counts the changes of what is offered, and wakes those who wait for one.
+    changes: watch::Sender<u64>,
+    events: broadcast::Sender<HostEvent>,
+}
+
+#[derive(Default)]
+struct State {
+    offers: HashMap<ServerName, Arc<ServerCatalog>>,
+    discovery: DiscoveryState,
+    /// Names that were shown, and the catalog that showed them last.
+    book: NameBook,
+    shown: Option<(u64, Arc<Catalog>)>,
+    attending: Vec<AbortHandle>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Board {
+    pub(super) fn new(builder: HostBuilder) -> Arc<Self> {
+        let (events, _) = broadcast::channel(EVENTS_WAITING_MAX);
+        let HostBuilder { env, front_end, tap, naming, interest, connect_limit, env_exceptions, follows_changes } =
+            builder;
+        let told = events.clone();
+        let on_status = Box::new(move |server: &ServerName, status, error: Option<&Error>| {
+            tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
+        });
+        let env = Arc::new(env);
+        let wiring = Wiring { env, env_exceptions, front_end, tap, connect_limit, on_status };
+        let manager = ConnectionManager::new(wiring);
+        let (state, changes) = (Mutex::default(), watch::Sender::new(0));
+        Arc::new(Self { manager, interest, follows_changes, naming, state, changes, events })
+    }
+
+    pub(super) fn events(&self) -> HostEvents {
+        HostEvents(self.events.subscribe())
+    }
+
+    pub(super) fn tell(&self, event: HostEvent) {
+        tell(&self.events, event);
+    }
+
+    pub(super) fn diagnose(&self, severity: Severity, server: &ServerName, text: String) {
+        self.tell(HostEvent::Diagnostic(Diagnostic { severity, server: server.clone(), text }));
+    }
+
+    pub(super) fn discovery(&self) -> DiscoveryState {
+        lock(&self.state).discovery
+    }
+
+    pub(super) fn set_discovery(&self, discovery: DiscoveryState) {
+        lock(&self.state).discovery = discovery;
+        self.tell(HostEvent::Discovery(discovery));
+        self.changed();
+    }
+
+    pub(super) fn keep_task(&self, task: AbortHandle) {
+        lock(&self.state).attending.push(task);
+    }
+
+    pub(super) fn stop_attending(&self) {
+        for task in lock(&self.state).attending.drain(..) {
+            task.abort();
+        }
+    }
+
+    /// Puts up what a server offers now, in place of what it offered before.
+    pub(super) fn put(&self, offer: Arc<ServerCatalog>) {
+        lock(&self.state).offers.insert(offer.server().clone(), offer);
+        self.changed();
+    }
+
+    /// Takes down what a server offered.
+    pub(super) fn take_down(&self, server: &ServerName) {
+        lock(&self.state).offers.remove(server);
+        self.changed();
+    }
+
+    pub(super) fn changed(&self) {
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    pub(super) fn catalog(&self) -> Arc<Catalog> {
+        let now = *self.changes.borrow();
+        let order = self.manager.settled();
+        let mut state = lock(&self.state);
+        if let Some((built, catalog)) = &state.shown
+            && *built == now
+        {
+            return catalog.clone();
+        }
+        let State { offers, book, .. } = &mut *state;
+        let catalog = build(&order, offers, self.naming, book);
+        state.shown = Some((now, catalog.clone()));
+        catalog
+    }
+
+    pub(super) fn catalog_now(&self) -> Arc<Catalog> {
+        build(&self.manager.settled(), &lock(&self.state).offers, self.naming, &mut NameBook::default())
+    }
+
+    /// Waits until `look` sees what it wants.
+    pub(super) async fn wait<T>(&self, look: impl Fn(&Self) -> Option<T>) -> T {
+        let mut changes = self.changes.subscribe();
+        loop {
+            changes.mark_unchanged();
+            if let Some(seen) = look(self) {
+                return seen;
+            }
+            if changes.changed().await.is_err() {
+                std::future::pending::<()>().await; // The sender lives in this very board.
+            }
+        }
+    }
+
+    /// Waits until what `find` finds can no longer become something else; without success, until there is nobody left to wait for.
+    /// `find` gives the server that has it, and whether no other server could take it away.
+    pub(super) async fn wait_for(
+        &self,
+        find: impl Fn(&Catalog) -> Option<(ServerName, bool)>,
+    ) -> Result<(Arc<Catalog>, ServerName), Arc<Catalog>> {
+        let look = |board: &Self| {
+            let order = board.manager.settled();
+            let is_complete = order.iter().all(|(_, is_settled)| *is_settled);
+            let catalog = board.catalog_now();
+            match find(&catalog) {
+                Some((server, is_final)) => {
+                    let earlier = order.iter().take_while(|(name, _)| *name != server);
+                    let is_safe = is_final || earlier.into_iter().all(|(_, is_settled)| *is_settled);
+                    is_safe.then_some(Ok((catalog, server)))
+                }
+                None => is_complete.then_some(Err(catalog)),
+            }
+        };
+        self.wait(look).await
+    }
+}
+
+fn build(
+    order: &[(ServerName, bool)],
+    offers: &HashMap<ServerName, Arc<ServerCatalog>>,
+    naming: Naming,
+    book: &mut NameBook,
+) -> Arc<Catalog> {
+    let all: HashSet<ServerName> = order.iter().map(|(name, _)| name.clone()).collect();
+    let servers = order.iter().filter_map(|(name, _)| offers.get(name).cloned()).collect();
+    Arc::new(Catalog::build(servers, &all, naming, book))
+}
+
+/// Nobody needs to be listening.
+fn tell(events: &broadcast::Sender<HostEvent>, event: HostEvent) {
+    let _listeners = events.send(event).unwrap_or_default();
+}

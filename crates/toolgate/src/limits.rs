@@ -1,0 +1,146 @@
+//! Every bound on what comes from outside, the unit at the end of the name and the reason beside it. What travels on the wire has its own
+//! bounds in `toolgate_wire::limits`.
+
+/// One settings file: a thousand servers need a twentieth of it.
+pub const SETTINGS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Nesting of a settings file; what is documented needs six levels.
+pub const SETTINGS_DEPTH_MAX: usize = 64;
+
+/// Problems reported one by one from one settings file; the rest are counted. Nobody reads more.
+pub const SETTINGS_DIAGNOSTICS_MAX: usize = 200;
+
+/// How much of a long line is shown around a syntax error.
+pub const EXCERPT_CHARS: usize = 120;
+
+/// The name of a server: it stands in tables, tool names and log lines.
+pub const SERVER_NAME_CHARS_MAX: usize = 256;
+
+/// Servers that one run may use; each can become a process.
+pub const SERVERS_MAX: usize = 10_000;
+
+/// Command, arguments, variables and headers of one server after expansion; systems take no longer command lines.
+pub const SERVER_TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// How long a call may stay silent when `timeout` is not set.
+pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
+
+/// How long connecting may take when `connectTimeout` is not set.
+pub const CONNECT_TIMEOUT_MS_DEFAULT: u64 = 30_000;
+
+/// The longest time limit that can be set: a week, so that adding it to a clock never overflows.
+pub const TIME_LIMIT_MS_MAX: u64 = 7 * 24 * 60 * 60_000;
+
+/// Calls that run at once on one server when `maxConcurrency` is not set.
+pub const RUNNING_CALLS_COUNT: usize = 5;
+
+/// The most that `maxConcurrency` can be set to.
+pub const RUNNING_CALLS_MAX: usize = 1_000;
+
+/// How many servers are being started at once when `mcp.connectLimit` is not set: more would only take turns on the processors.
+pub const CONNECT_LIMIT_COUNT: usize = 8;
+
+/// The most that `mcp.connectLimit` can be set to; each may be a process that starts.
+pub const CONNECT_LIMIT_MAX: usize = 256;
+
+/// How long a server that has not answered yet keeps its place among those being started: a silent one must not hold up the others.
+pub const STARTING_PLACE_MS: u64 = 500;
+
+/// How long listing everything a server offers may take, when its time limit for connecting is not longer.
+pub const DISCOVERY_MS: u64 = 60_000;
+
+/// How long to wait before asking again when a server announced a change and then showed the old list.
+pub const REFRESH_AGAIN_MS: u64 = 500;
+
+/// The instructions of one server.
+pub const INSTRUCTIONS_CHARS_MAX: usize = 16 * 1024;
+
+/// A name as models and people see it; providers take 64.
+pub const EXPOSED_NAME_CHARS_MAX: usize = 63;
+
+/// Events that wait for a reader; a slower one hears how many it missed.
+pub const EVENTS_WAITING_MAX: usize = 4096;
+
+/// Questions of one server that are before the person at once; further ones are declined.
+pub const QUESTIONS_MAX: usize = 8;
+
+/// The text of one question or log entry that is passed on to a front end.
+pub const QUESTION_CHARS_MAX: usize = 64 * 1024;
+
+/// URLs one refused call may ask the person to visit.
+pub const URLS_TO_VISIT_MAX: usize = 8;
+
+/// Names offered to somebody who mistyped one.
+pub const NEAREST_NAMES_MAX: usize = 3;
+
+/// Names that are compared to find those: comparing is work for every one of them.
+pub const NEAREST_COMPARED_MAX: usize = 10_000;
+
+/// Text of one result that a model gets; the rest is cut out of the middle. About ten thousand tokens.
+pub const RESULT_CHARS_MAX: usize = 40_000;
+
+/// Inline data (images, sound) of one result that a model gets, in Base64; providers refuse larger requests.
+pub const INLINE_DATA_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// A media type that is named to a model; longer ones are no media types.
+pub const MEDIA_TYPE_BYTES_MAX: usize = 100;
+
+/// The title of a linked resource that is named to a model.
+pub const LINK_TITLE_CHARS_MAX: usize = 200;
+
+/// The URI of a linked resource that is named to a model.
+pub const LINK_URI_CHARS_MAX: usize = 4_096;
+
+/// Leaves of structured content that are looked for in the text beside it; larger data is hardly told in prose.
+pub const MIRROR_LEAVES_MAX: usize = 500;
+
+/// Bytes of structured content or text that are compared with each other.
+pub const MIRROR_BYTES_MAX: usize = 256 * 1024;
+
+/// Levels of JSON that are indented further and further when it is shown; deeper ones stay at that margin.
+pub const INDENT_LEVELS_MAX: usize = 64;
+
+/// One JSON Schema that values are checked against. Larger ones are listed and called, but not checked.
+pub const SCHEMA_BYTES_MAX: usize = 1024 * 1024;
+
+/// Schemas within one schema; compiling them takes memory many times their size.
+pub const SCHEMA_NODES_MAX: usize = 20_000;
+
+/// References and combinations that follow one another without going deeper into the value, so that no schema runs the stack over.
+pub const SCHEMA_CHAIN_MAX: usize = 64;
+
+/// Schemas that the compiler may enter one within the other; each takes some kilobytes of stack.
+pub const COMPILE_NESTING_MAX: usize = 100;
+
+/// Schemas that may be entered one within the other while a value is checked, again for the stack.
+pub const CHECK_NESTING_MAX: usize = 400;
+
+/// Steps that checking one value may take, told before it begins: about a second.
+pub const CHECK_STEPS_MAX: u64 = 20_000_000;
+
+/// Regular expressions in one schema.
+pub const SCHEMA_PATTERNS_MAX: usize = 256;
+
+/// Memory of one compiled regular expression of a schema. Classes of Unicode letters are large.
+pub const PATTERN_COMPILED_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Violations that are told one by one; the others are counted.
+pub const VIOLATIONS_SHOWN_MAX: usize = 5;
+
+/// Alternatives of which a violation says why each does not fit.
+pub const ALTERNATIVES_SHOWN_MAX: usize = 3;
+
+/// Schemas looked at to learn what the parameters of one tool take; references may go in circles.
+pub const PARAMETER_LOOKUPS_MAX: usize = 100_000;
+
+/// References and combinations followed one after the other to learn what a parameter takes.
+pub const PARAMETER_LOOKUP_DEPTH_MAX: usize = 32;
+
+/// Parameters that an error lists.
+pub const PARAMETERS_LISTED_MAX: usize = 20;
+
+/// Text of somebody else that is repeated within an error.
+pub const EXCERPT_CHARS_MAX: usize = 60;
+
+/// Memory of all compiled regular expressions of a schema.
+pub const PATTERNS_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;

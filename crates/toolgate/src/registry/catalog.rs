@@ -1,0 +1,397 @@
+//! `Catalog`: a frozen view of everything discovered, filtered and named. Cheap to share, never edited; `prepare` binds a call to it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use toolgate_wire::RawJson;
+use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
+
+use super::name::{BETWEEN, ExposedName, NameBook, Naming, ToolId, Why, clean, qualified};
+use crate::connect::Connection;
+use crate::discovery::{Filtered, Quarantined, ServerCatalog};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{NEAREST_COMPARED_MAX, NEAREST_NAMES_MAX};
+use crate::server_name::ServerName;
+
+/// What all servers offer, at one moment.
+#[derive(Default)]
+pub struct Catalog {
+    servers: Vec<Arc<ServerCatalog>>,
+    tools: Vec<CatalogTool>,
+    by_name: HashMap<ExposedName, u32>,
+    prompts: Vec<CatalogPrompt>,
+    resources: Vec<CatalogResource>,
+    templates: Vec<CatalogTemplate>,
+}
+
+/// A tool with the name it is shown under.
+#[derive(Debug, Clone)]
+pub struct CatalogTool {
+    /// The name shown.
+    pub name: ExposedName,
+    /// What it is to its server.
+    pub id: ToolId,
+    /// Whether the person trusts its server: no question is asked before a call.
+    pub trusted: bool,
+    /// Why it is not shown under its own name.
+    pub renamed: Option<Why>,
+    /// The tool as its server describes it.
+    pub tool: Arc<Tool>,
+    server: u32,
+}
+
+/// A prompt with the name it is shown under.
+#[derive(Debug, Clone)]
+pub struct CatalogPrompt {
+    /// The name shown: its own, or `server.prompt` when another server has a prompt of that name.
+    pub name: String,
+    /// Whose prompt.
+    pub server: ServerName,
+    /// The prompt as its server describes it.
+    pub prompt: Arc<Prompt>,
+}
+
+/// A resource.
+#[derive(Debug, Clone)]
+pub struct CatalogResource {
+    /// Whose resource.
+    pub server: ServerName,
+    /// The resource as its server describes it.
+    pub resource: Arc<Resource>,
+}
+
+/// A resource template.
+#[derive(Debug, Clone)]
+pub struct CatalogTemplate {
+    /// Whose template.
+    pub server: ServerName,
+    /// The template as its server describes it.
+    pub template: Arc<ResourceTemplate>,
+}
+
+/// A name that more than one tool would have had.
+#[derive(Debug, Clone)]
+pub struct Collision {
+    /// The name.
+    pub name: String,
+    /// Who keeps it.
+    pub kept_by: ToolId,
+    /// The others, and what they are called.
+    pub renamed: Vec<(ToolId, ExposedName)>,
+}
+
+/// What was asked for, and by whom.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// The tool, by the name shown or as `server__tool`.
+    pub name: String,
+    /// An object.
+    pub arguments: RawJson,
+    /// Who asks.
+    pub asked_by: Asker,
+}
+
+/// Who asks for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A model.
+    Model,
+    /// The person, in a session.
+    SlashCommand,
+    /// The person or a script, on the command line.
+    Cli,
+    /// A client of the gateway.
+    GatewayClient,
+}
+
+/// A call bound to the tool and the connection that a catalog showed. Only a [`Catalog`] makes one.
+#[derive(Debug, Clone)]
+pub struct PreparedCall {
+    /// The tool.
+    pub(crate) tool: CatalogTool,
+    /// Who runs it.
+    pub(crate) connection: Connection,
+    /// With what.
+    pub(crate) arguments: RawJson,
+    /// For whom.
+    pub(crate) asked_by: Asker,
+}
+
+impl PreparedCall {
+    /// The tool that will be called.
+    pub fn tool(&self) -> &CatalogTool {
+        &self.tool
+    }
+
+    /// With what.
+    pub fn arguments(&self) -> &RawJson {
+        &self.arguments
+    }
+
+    /// Who asks.
+    pub fn asked_by(&self) -> Asker {
+        self.asked_by
+    }
+}
+
+impl CatalogTool {
+    /// Whether it is shown as `server__tool`.
+    pub fn is_fully_qualified(&self) -> bool {
+        self.name.as_str() == qualified(&self.id.server, &self.id.tool)
+    }
+
+    /// Its name for people.
+    pub fn title(&self) -> Option<&str> {
+        self.tool.title.as_deref()
+    }
+
+    /// What it does, in its server's words.
+    pub fn description(&self) -> Option<&str> {
+        self.tool.description.as_deref()
+    }
+
+    /// What it takes; an object of anything when its server does not say.
+    pub fn input_schema(&self) -> RawJson {
+        self.tool.input_schema.clone().unwrap_or_else(|| serde_json::json!({"type": "object"}).into())
+    }
+
+    /// What it promises to give.
+    pub fn output_schema(&self) -> Option<&RawJson> {
+        self.tool.output_schema.as_ref()
+    }
+
+    /// What its server says about its effects.
+    pub fn hints(&self) -> ToolHints {
+        self.tool.hints
+    }
+
+    /// The same as it was written.
+    pub fn annotations(&self) -> Option<RawJson> {
+        self.tool.raw.member("annotations")
+    }
+}
+
+impl CatalogPrompt {
+    /// What it takes.
+    pub fn arguments(&self) -> &[PromptArgument] {
+        &self.prompt.arguments
+    }
+}
+
+impl Catalog {
+    /// Builds a catalog. `servers` stand in the order of the settings; `all` are the names of all servers, also of those that are not there.
+    pub(crate) fn build(
+        servers: Vec<Arc<ServerCatalog>>,
+        all: &HashSet<ServerName>,
+        naming: Naming,
+        book: &mut NameBook,
+    ) -> Self {
+        let mut catalog = Self { servers, ..Self::default() };
+        let listed =
+            catalog.servers.iter().flat_map(|offer| offer.tools.iter().map(move |tool| (offer.server(), &*tool.name)));
+        let mut names = book.name_all(naming, all, listed).into_iter();
+        catalog.tools.reserve_exact(names.len());
+        catalog.by_name.reserve(names.len());
+        for (index, offer) in (0..).zip(&catalog.servers) {
+            let trusted = offer.connection.config().trust;
+            for (tool, named) in offer.tools.iter().zip(&mut names) {
+                let position = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
+                catalog.by_name.insert(named.name.clone(), position);
+                let (name, id, renamed, tool) = (named.name, named.id, named.why, tool.clone());
+                catalog.tools.push(CatalogTool { name, id, trusted, renamed, tool, server: index });
+            }
+        }
+        catalog.gather_prompts();
+        catalog.gather_resources();
+        catalog
+    }
+
+    fn gather_prompts(&mut self) {
+        let mut taken: HashSet<String> = HashSet::new();
+        for offer in &self.servers {
+            for prompt in &offer.prompts {
+                let server = offer.server().clone();
+                let mut name = prompt.name.clone();
+                if !taken.insert(name.clone()) {
+                    name = format!("{server}.{}", prompt.name);
+                    let mut round = 1;
+                    while !taken.insert(name.clone()) {
+                        round += 1;
+                        name = format!("{server}.{}.{round}", prompt.name);
+                    }
+                }
+                self.prompts.push(CatalogPrompt { name, server, prompt: prompt.clone() });
+            }
+        }
+        self.prompts.sort_by(|left, right| left.name.cmp(&right.name));
+    }
+
+    fn gather_resources(&mut self) {
+        for offer in &self.servers {
+            let server = offer.server();
+            let resource =
+                |resource: &Arc<Resource>| CatalogResource { server: server.clone(), resource: resource.clone() };
+            let template = |template: &Arc<ResourceTemplate>| CatalogTemplate {
+                server: server.clone(),
+                template: template.clone(),
+            };
+            self.resources.extend(offer.resources.iter().map(resource));
+            self.templates.extend(offer.templates.iter().map(template));
+        }
+    }
+
+    /// All tools: server by server in the order of the settings, each in its own order.
+    pub fn tools(&self) -> &[CatalogTool] {
+        &self.tools
+    }
+
+    /// All prompts, by name.
+    pub fn prompts(&self) -> &[CatalogPrompt] {
+        &self.prompts
+    }
+
+    /// All resources.
+    pub fn resources(&self) -> &[CatalogResource] {
+        &self.resources
+    }
+
+    /// All resource templates.
+    pub fn templates(&self) -> &[CatalogTemplate] {
+        &self.templates
+    }
+
+    /// What could not be used, and why.
+    pub fn quarantined(&self) -> impl Iterator<Item = &Quarantined> {
+        self.servers.iter().flat_map(|offer| &offer.quarantined)
+    }
+
+    /// Tools that are hidden, and why.
+    pub fn filtered(&self) -> impl Iterator<Item = &Filtered> {
+        self.servers.iter().flat_map(|offer| &offer.filtered)
+    }
+
+    /// How each server wants to be used.
+    pub fn instructions(&self) -> impl Iterator<Item = (&ServerName, &str)> {
+        self.servers.iter().filter_map(|offer| Some((offer.server(), offer.instructions.as_deref()?)))
+    }
+
+    /// What each server offers.
+    pub fn servers(&self) -> impl Iterator<Item = &ServerCatalog> {
+        self.servers.iter().map(AsRef::as_ref)
+    }
+
+    /// Names that more than one tool would have had, with who keeps them.
+    pub fn collisions(&self) -> Vec<Collision> {
+        let mut found: BTreeMap<&ToolId, Collision> = BTreeMap::new();
+        for tool in &self.tools {
+            let Some(Why::Taken(kept_by)) = &tool.renamed else { continue };
+            let collision = found.entry(kept_by).or_insert_with(|| {
+                let name = clean(&tool.id.tool);
+                Collision { name, kept_by: kept_by.clone(), renamed: Vec::new() }
+            });
+            collision.renamed.push((tool.id.clone(), tool.name.clone()));
+        }
+        found.into_values().collect()
+    }
+
+    /// The tool of that name: as shown, or `server__tool`.
+    pub fn find(&self, name: &str) -> Option<&CatalogTool> {
+        match self.by_name.get(name) {
+            Some(position) => self.tools.get(*position as usize),
+            None => self.find_qualified(name),
+        }
+    }
+
+    fn find_qualified(&self, name: &str) -> Option<&CatalogTool> {
+        let written = name.match_indices(BETWEEN).find_map(|(at, _)| {
+            let (server, tool) = (name.get(..at)?, name.get(at + BETWEEN.len()..)?);
+            self.tool_of(server, tool)
+        });
+        written.or_else(|| {
+            let is_meant = |tool: &&CatalogTool| qualified(&tool.id.server, &tool.id.tool) == name;
+            self.tools.iter().find(is_meant)
+        })
+    }
+
+    /// A tool by its server and its own name.
+    pub fn tool_of(&self, server: &str, tool: &str) -> Option<&CatalogTool> {
+        self.tools.iter().find(|one| &*one.id.tool == tool && &*one.id.server == server)
+    }
+
+    /// The prompt of that name: as shown, or `server.prompt`.
+    pub fn find_prompt(&self, name: &str) -> Option<&CatalogPrompt> {
+        let is_meant = |prompt: &&CatalogPrompt| {
+            let own = name.strip_prefix(&*prompt.server).and_then(|rest| rest.strip_prefix('.'));
+            own == Some(&prompt.prompt.name)
+        };
+        self.prompts.iter().find(|prompt| prompt.name == name).or_else(|| self.prompts.iter().find(is_meant))
+    }
+
+    /// The first server that lists the resource at `uri`.
+    pub fn lister_of(&self, uri: &str) -> Option<&ServerName> {
+        self.resources.iter().find(|one| one.resource.uri == uri).map(|one| &one.server)
+    }
+
+    /// The template that fits `uri` best: the one with the longest beginning before its first variable.
+    pub fn template_for(&self, uri: &str) -> Option<&CatalogTemplate> {
+        let beginning = |one: &CatalogTemplate| one.template.uri_template.split('{').next().unwrap_or_default().len();
+        let fits = |one: &&CatalogTemplate| {
+            let fixed = one.template.uri_template.split('{').next().unwrap_or_default();
+            !fixed.is_empty() && uri.starts_with(fixed)
+        };
+        self.templates.iter().filter(fits).max_by_key(|one| beginning(one))
+    }
+
+    /// Names that `name` may have been meant to be.
+    pub fn nearest(&self, name: &str) -> Vec<String> {
+        nearest(name, self.tools.iter().map(|tool| tool.name.as_str()))
+    }
+
+    /// Binds a call to the exact tool this catalog showed.
+    pub fn prepare(&self, call: ToolCall) -> Result<PreparedCall> {
+        let Some(tool) = self.find(&call.name) else { return Err(self.unknown(&call.name)) };
+        let Some(offer) = self.servers.get(tool.server as usize) else { return Err(self.unknown(&call.name)) };
+        let (tool, connection) = (tool.clone(), offer.connection.clone());
+        Ok(PreparedCall { tool, connection, arguments: call.arguments, asked_by: call.asked_by })
+    }
+
+    /// There is no tool of that name.
+    pub fn unknown(&self, name: &str) -> Error {
+        let error = Error::new(ErrorKind::UnknownTool, format!("there is no tool `{name}`"));
+        let hidden = self.filtered().find(|hidden| hidden.tool == name).map(|hidden| &hidden.reason);
+        if let Some(reason) = hidden {
+            return error.hinting(format!("a tool of that name is hidden: {reason}"));
+        }
+        match self.nearest(name).as_slice() {
+            [] => error,
+            names => error.hinting(format!("did you mean `{}`?", names.join("`, `"))),
+        }
+    }
+}
+
+/// The few of `names` that are most like `name`.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let allowed = (wanted.chars().count() / 2).max(2);
+    let mut close: Vec<(usize, &str)> = names
+        .take(NEAREST_COMPARED_MAX)
+        .filter_map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let contains = lower.contains(&wanted) || wanted.contains(&lower);
+            let distance = if contains { 1 } else { strsim::damerau_levenshtein(&wanted, &lower) };
+            (distance <= allowed).then_some((distance, candidate))
+        })
+        .collect();
+    close.sort();
+    close.into_iter().take(NEAREST_NAMES_MAX).map(|(_, candidate)| candidate.to_owned()).collect()
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog")
+            .field("servers", &self.servers.len())
+            .field("tools", &self.tools.len())
+            .finish_non_exhaustive()
+    }
+}

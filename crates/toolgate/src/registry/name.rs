@@ -1,0 +1,223 @@
+//! Names: what a tool is called on the wire (`ToolId`) and how it is shown (`ExposedName`). Pure, and the same on every run.
+//!
+//! A tool keeps its own name, cleaned. On a collision the later one, in the order of the settings, is `server__tool`. What would still clash
+//! gets a short hash. Every tool can also be called `server__tool`, so no tool may be *shown* under a name of that form that means another.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::limits::EXPOSED_NAME_CHARS_MAX;
+use crate::server_name::ServerName;
+
+/// What is put between a server's name and a tool's.
+pub(crate) const BETWEEN: &str = "__";
+
+/// How much of the beginning and of the end of a long name is kept.
+const KEPT_HEAD: usize = 28;
+const KEPT_TAIL: usize = 32;
+
+/// How many digits of a hash tell two names apart.
+const HASH_DIGITS: usize = 8;
+
+/// The identity of a tool: what is sent back to its server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolId {
+    /// Whose tool.
+    pub server: ServerName,
+    /// Its name on the wire.
+    pub tool: Arc<str>,
+}
+
+/// The name shown to models and people: letters, digits, `_`, `.` and `-`, at most 63 of them, unique in its catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExposedName(Arc<str>);
+
+impl ExposedName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ExposedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::borrow::Borrow<str> for ExposedName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How tools are named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// Their own name; `server__tool` on a collision.
+    #[default]
+    Short,
+    /// `mcp_server_tool` for all of them.
+    Qualified,
+}
+
+/// The names given so far. A name once given stays with its tool.
+#[derive(Debug, Clone, Default)]
+pub struct NameBook {
+    names: HashMap<ToolId, ExposedName>,
+    taken: HashMap<ExposedName, ToolId>,
+}
+
+/// A name and how it came about.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) id: ToolId,
+    pub(crate) name: ExposedName,
+    /// Why it is not simply the tool's own name.
+    pub(crate) why: Option<Why>,
+}
+
+/// Why a tool is shown under another name than its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// Characters that names may not have, or too many of them.
+    Cleaned,
+    /// Another tool has the name.
+    Taken(ToolId),
+    /// The name reads like a tool of that server.
+    ReadsLike(ServerName),
+    /// All names are qualified.
+    Qualified,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cleaned => f.write_str("its own name is too long or has characters that names may not have"),
+            Self::Taken(by) => write!(f, "`{}` has that name", by.server),
+            Self::ReadsLike(server) => write!(f, "its own name reads like a tool of `{server}`"),
+            Self::Qualified => f.write_str("names are qualified"),
+        }
+    }
+}
+
+impl NameBook {
+    /// Names tools in the order they are given. `servers` are all servers, also those that offer nothing yet.
+    pub(crate) fn name_all<'a>(
+        &mut self,
+        naming: Naming,
+        servers: &HashSet<ServerName>,
+        tools: impl Iterator<Item = (&'a ServerName, &'a str)>,
+    ) -> Vec<Named> {
+        tools.map(|(server, tool)| self.name(naming, servers, server, tool)).collect()
+    }
+
+    fn name(&mut self, naming: Naming, servers: &HashSet<ServerName>, server: &ServerName, tool: &str) -> Named {
+        let id = ToolId { server: server.clone(), tool: tool.into() };
+        if let Some(name) = self.names.get(&id) {
+            let why = self.why(naming, servers, &id, name);
+            return Named { name: name.clone(), why, id };
+        }
+        let first = match naming {
+            Naming::Short => clean(tool),
+            Naming::Qualified => clean(&format!("mcp_{server}_{tool}")),
+        };
+        let is_free = |name: &str| !self.taken.contains_key(name);
+        let reads_wrong = naming == Naming::Short && reads_like(&first, servers, server).is_some();
+        let name = if is_free(&first) && !reads_wrong {
+            first
+        } else {
+            let qualified = qualified(server, tool);
+            if naming == Naming::Short && is_free(&qualified) {
+                qualified
+            } else {
+                (0..).map(|round| with_hash(&first, &id, round)).find(|name| is_free(name)).unwrap_or(first)
+            }
+        };
+        let name = ExposedName(name.into());
+        let why = self.why(naming, servers, &id, &name);
+        self.taken.insert(name.clone(), id.clone());
+        self.names.insert(id.clone(), name.clone());
+        Named { name, why, id }
+    }
+
+    fn why(&self, naming: Naming, servers: &HashSet<ServerName>, id: &ToolId, name: &ExposedName) -> Option<Why> {
+        if name.as_str() == &*id.tool {
+            return None;
+        }
+        if naming == Naming::Qualified {
+            return Some(Why::Qualified);
+        }
+        let first = clean(&id.tool);
+        if name.as_str() == first {
+            return Some(Why::Cleaned);
+        }
+        match self.taken.get(first.as_str()) {
+            Some(by) if by != id => Some(Why::Taken(by.clone())),
+            _ => Some(reads_like(&first, servers, &id.server).map_or(Why::Cleaned, Why::ReadsLike)),
+        }
+    }
+}
+
+/// The other server that `name` would read like a tool of.
+fn reads_like(name: &str, servers: &HashSet<ServerName>, own: &ServerName) -> Option<ServerName> {
+    if !name.contains(BETWEEN) {
+        return None;
+    }
+    let is_read_like = |server: &&ServerName| {
+        let rest = name.strip_prefix(clean(server).as_str()).and_then(|rest| rest.strip_prefix(BETWEEN));
+        *server != own && rest.is_some_and(|rest| !rest.is_empty())
+    };
+    servers.iter().filter(is_read_like).min().cloned()
+}
+
+/// The name under which every tool can be called.
+pub(crate) fn qualified(server: &str, tool: &str) -> String {
+    clean(&format!("{server}{BETWEEN}{tool}"))
+}
+
+/// Only characters that names may have, and not too many of them.
+pub(crate) fn clean(name: &str) -> String {
+    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');
+    let cleaned: String = name.chars().map(|letter| if legal(letter) { letter } else { '_' }).collect();
+    if cleaned.len() <= EXPOSED_NAME_CHARS_MAX {
+        return cleaned;
+    }
+    // Only ASCII is left, so every byte is a character.
+    let (head, tail) = (cleaned.get(..KEPT_HEAD), cleaned.get(cleaned.len() - KEPT_TAIL..));
+    format!("{}___{}", head.unwrap_or_default(), tail.unwrap_or_default())
+}
+
+/// A name made unlike all others by a hash of what it stands for.
+fn with_hash(name: &str, id: &ToolId, round: u32) -> String {
+    let mut hash = Fnv::default();
+    for part in [id.server.as_bytes(), b"\0", id.tool.as_bytes(), b"\0", &round.to_le_bytes()] {
+        hash.write(part);
+    }
+    let digits = format!("{:016x}", hash.0);
+    let room = EXPOSED_NAME_CHARS_MAX - HASH_DIGITS - 1;
+    let kept = name.get(..name.len().min(room)).unwrap_or_default();
+    format!("{kept}_{}", digits.get(..HASH_DIGITS).unwrap_or_default())
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version, which the hashes of the standard library are not.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "name_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! Names as tables: what each tool of a few servers is called.
+
+use std::collections::HashSet;
+
+use super::*;
+
+fn server(name: &str) -> ServerName {
+    ServerName::new(name).unwrap()
+}
+
+/// Names `tools`, written `server/tool`, in order. `others` are servers that offer nothing.
+fn names(naming: Naming, tools: &[&str], others: &[&str]) -> Vec<String> {
+    let tools: Vec<(ServerName, &str)> = tools
+        .iter()
+        .map(|tool| {
+            let (name, tool) = tool.split_once('/').unwrap();
+            (server(name), tool)
+        })
+        .collect();
+    let mut all: HashSet<ServerName> = others.iter().map(|name| server(name)).collect();
+    all.extend(tools.iter().map(|(name, _)| name.clone()));
+    let mut book = NameBook::default();
+    let named = book.name_all(naming, &all, tools.iter().map(|(name, tool)| (name, *tool)));
+    let shown: Vec<String> = named.iter().map(|named| named.name.to_string()).collect();
+    let unique: HashSet<&String> = shown.iter().collect();
+    assert_eq!(unique.len(), shown.len(), "two tools share a name: {shown:?}");
+    for name in &shown {
+        assert!(name.len() <= 63 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b)), "{name}");
+    }
+    shown
+}
+
+#[test]
+fn a_tool_keeps_its_own_name_and_the_later_one_is_qualified() {
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["a/search", "b/search", "b/read"], &["search", "b__search", "read"]),
+        (&["a/x", "b/x", "c/x"], &["x", "b__x", "c__x"]),
+        (&["mcp/echo", "x/echo"], &["echo", "x__echo"]),
+        (&["a/with space", "a/with/slash"], &["with_space", "with_slash"]),
+        (&["a/a.b-c_d"], &["a.b-c_d"]),
+        (&["my server/x", "other server/x"], &["x", "other_server__x"]),
+        (&["a/Echo", "b/echo"], &["Echo", "echo"]),
+    ];
+    for (tools, expected) in cases {
+        assert_eq!(names(Naming::Short, tools, &[]), expected, "{tools:?}");
+    }
+}
+
+#[test]
+fn long_names_keep_their_ends() {
+    let long = format!("a/{}{}{}", "h".repeat(100), "-", "t".repeat(99));
+    let expected = format!("{}___{}", "h".repeat(28), "t".repeat(32));
+    assert_eq!(names(Naming::Short, &[&long], &[]), std::slice::from_ref(&expected));
+    // 63 characters are not too many, 64 are.
+    let fits = "x".repeat(63);
+    assert_eq!(names(Naming::Short, &[&format!("a/{fits}")], &[]), [fits]);
+    assert_eq!(names(Naming::Short, &[&format!("a/{}", "x".repeat(64))], &[])[0].len(), 63);
+    // Two that look alike after the cut: the later one is qualified, a third gets a hash.
+    let also = format!("a/{}{}{}", "h".repeat(100), "+", "t".repeat(99));
+    let and_also = format!("a/{}{}{}", "h".repeat(100), "*", "t".repeat(99));
+    let shown = names(Naming::Short, &[&long, &also, &and_also], &[]);
+    assert_eq!(shown[0], expected);
+    assert_eq!(shown[1], format!("a__{}___{}", "h".repeat(25), "t".repeat(32)));
+    assert!(shown[2].starts_with(&"h".repeat(28)), "{shown:?}");
+}
+
+#[test]
+fn names_in_other_scripts_are_told_apart() {
+    let shown = names(Naming::Short, &["a/搜索", "a/读取", "a/写入", "b/搜索"], &[]);
+    assert_eq!(shown[0], "__");
+    assert_eq!(shown[1], "a____");
+    assert!(shown[2].starts_with("___"), "a hash tells the third apart: {shown:?}");
+    assert_eq!(shown[3], "b____");
+    assert_eq!(shown, names(Naming::Short, &["a/搜索", "a/读取", "a/写入", "b/搜索"], &[]), "the same on every run");
+}
+
+#[test]
+fn no_name_reads_like_a_tool_of_another_server() {
+    // `b__x` could be called by that name, whether or not b is there already.
+    assert_eq!(names(Naming::Short, &["a/b__x"], &["b"]), ["a__b__x"]);
+    assert_eq!(names(Naming::Short, &["a/b__x"], &["c"]), ["b__x"]);
+    assert_eq!(names(Naming::Short, &["a/a__x", "a/x"], &[]), ["a__x", "x"]);
+}
+
+#[test]
+fn qualified_names_hold_the_server() {
+    let shown = names(Naming::Qualified, &["mcp/x", "mcp_x/y", "x/y", "my server/a/b"], &[]);
+    assert_eq!(shown, ["mcp_mcp_x", "mcp_mcp_x_y", "mcp_x_y", "mcp_my_server_a_b"]);
+    // `a_b` + `c` and `a` + `b_c` would be one name.
+    let shown = names(Naming::Qualified, &["a_b/c", "a/b_c"], &[]);
+    assert_eq!(shown[0], "mcp_a_b_c");
+    assert!(shown[1].starts_with("mcp_a_b_c_"), "{shown:?}");
+}
+
+#[test]
+fn a_name_once_given_stays() {
+    let (a, b) = (server("a"), server("b"));
+    let all = HashSet::from([a.clone(), b.clone()]);
+    let mut book = NameBook::default();
+    let mut name = |tools: &[(&ServerName, &str)]| -> Vec<String> {
+        let named = book.name_all(Naming::Short, &all, tools.iter().copied());
+        named.iter().map(|named| named.name.to_string()).collect()
+    };
+    assert_eq!(name(&[(&b, "x")]), ["x"]);
+    assert_eq!(name(&[(&a, "x"), (&b, "x")]), ["a__x", "x"], "b was shown first under that name");
+    assert_eq!(name(&[(&a, "x")]), ["a__x"], "also while b is away");
+}
+
+#[test]
+fn the_reason_for_a_name_is_known() {
+    let (a, b) = (server("a"), server("b"));
+    let all = HashSet::from([a.clone(), b.clone()]);
+    let tools = [(&a, "x"), (&b, "x"), (&b, "a b"), (&b, "a__q")];
+    let named = NameBook::default().name_all(Naming::Short, &all, tools.into_iter());
+    let why: Vec<String> =
+        named.iter().map(|named| named.why.as_ref().map(Why::to_string).unwrap_or_default()).collect();
+    assert_eq!(
+        why,
+        [
+            "",
+            "`a` has that name",
+            "its own name is too long or has characters that names may not have",
+            "its own name reads like a tool of `a`",
+        ]
+    );
+}

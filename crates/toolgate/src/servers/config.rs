@@ -1,0 +1,128 @@
+//! One server as it is meant: its name, how it is reached, its limits. Expanded, checked, and aware of its origin.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use crate::server_name::{ServerName, ServerNameError};
+use crate::servers::shown::{shown_command, shown_url};
+use crate::settings::raw::{OnBusy, StartMode};
+use crate::settings::source::SettingsOrigin;
+
+/// The built-in servers there are.
+pub const BUILT_IN_SERVERS: &[&str] = &["workspace"];
+
+/// One server as it is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// What it is called.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: TransportConfig,
+    /// How long a call may stay silent (`timeout`).
+    pub call_timeout: Duration,
+    /// How long a call may take in all (`maxDuration`).
+    pub max_duration: Option<Duration>,
+    /// How long connecting may take (`connectTimeout`).
+    pub connect_timeout: Duration,
+    /// How many calls run at once (`maxConcurrency`).
+    pub max_concurrency: usize,
+    /// What happens to a call beyond that (`onBusy`).
+    pub on_busy: OnBusy,
+    /// When it is connected to (`start`).
+    pub start: StartMode,
+    /// Whether its tools need no confirmation (`trust`).
+    pub trust: bool,
+    /// What it is for, in the words of the settings.
+    pub description: Option<String>,
+    /// The tools to use, as written; `None` means all.
+    pub include_tools: Option<Vec<String>>,
+    /// The tools not to use, as written.
+    pub exclude_tools: Vec<String>,
+    /// Where it is written.
+    pub origin: SettingsOrigin,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransportConfig {
+    /// A program of its own, spoken to over its stdin and stdout.
+    Stdio(StdioConfig),
+    /// Streamable HTTP.
+    Http(HttpConfig),
+    /// The older HTTP with server-sent events.
+    Sse(HttpConfig),
+    /// Streamable HTTP, and the older one if the server does not speak it.
+    HttpOrSse(HttpConfig),
+    /// A built-in server, by its name in [`BUILT_IN_SERVERS`].
+    BuiltIn(String),
+}
+
+impl TransportConfig {
+    /// The transport in one word: `stdio`, `http`, `sse` or `builtin`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "stdio",
+            Self::Http(_) | Self::HttpOrSse(_) => "http",
+            Self::Sse(_) => "sse",
+            Self::BuiltIn(_) => "builtin",
+        }
+    }
+
+    /// What is started or spoken to, as it may be shown: a command line with its secrets covered, an address without credentials and query,
+    /// or the name of a built-in server.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match self {
+            Self::Stdio(stdio) => shown_command(&stdio.command, &stdio.args),
+            Self::Http(http) | Self::Sse(http) | Self::HttpOrSse(http) => shown_url(&http.url),
+            Self::BuiltIn(name) => name.clone(),
+        }
+    }
+}
+
+/// A program to start.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StdioConfig {
+    /// The program: a path, or a name to look up in the `PATH` of its environment.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables of its own, which win over everything it is passed from the host.
+    pub env: BTreeMap<String, String>,
+    /// The folder it runs in; the workspace folder when `None`.
+    pub cwd: Option<PathBuf>,
+}
+
+impl fmt::Debug for StdioConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.keys().collect();
+        f.debug_struct("StdioConfig")
+            .field("command", &shown_command(&self.command, &self.args))
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
+}
+
+/// An address to speak to.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// The address; checked to be one for HTTP.
+    pub url: String,
+    /// Headers for every request; names and values are checked to be sendable.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.keys().collect();
+        f.debug_struct("HttpConfig").field("url", &shown_url(&self.url)).field("headers", &names).finish()
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

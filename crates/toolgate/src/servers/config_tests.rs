@@ -1,0 +1,61 @@
+//! Tests of names, and of what is shown of a server.
+
+use super::{HttpConfig, ServerName, ServerNameError, StdioConfig, TransportConfig};
+use crate::limits::SERVER_NAME_CHARS_MAX;
+
+#[test]
+fn names_are_free_but_for_what_cannot_be_shown() {
+    let longest = "漢".repeat(SERVER_NAME_CHARS_MAX);
+    for name in ["a", "mcp", "_", "__", "my server", "文件", "a.b/c", "ext:x", " padded ", "🦀", longest.as_str()] {
+        assert_eq!(ServerName::new(name).unwrap().as_str(), name);
+    }
+    let too_long = format!("{longest}x");
+    let cases = [
+        ("", ServerNameError::Blank, "a server needs a name"),
+        (" \u{a0}", ServerNameError::Blank, "a server needs a name"),
+        ("a\nb", ServerNameError::ControlCharacter, "the name of a server has no control characters"),
+        ("\u{1b}[2J", ServerNameError::ControlCharacter, "the name of a server has no control characters"),
+        ("a\u{9b}", ServerNameError::ControlCharacter, "the name of a server has no control characters"),
+        (too_long.as_str(), ServerNameError::TooLong, "the name of a server has at most 256 characters"),
+    ];
+    for (name, error, text) in cases {
+        assert_eq!(ServerName::new(name), Err(error), "{name:?}");
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+fn stdio(command: &str, args: &[&str]) -> TransportConfig {
+    let env = [("TOKEN".to_owned(), "sesame".to_owned())].into();
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    TransportConfig::Stdio(StdioConfig { command: command.to_owned(), args, env, cwd: Some("/w".into()) })
+}
+
+fn http(url: &str) -> HttpConfig {
+    let headers = [("Authorization".to_owned(), "Bearer sesame".to_owned())].into();
+    HttpConfig { url: url.to_owned(), headers }
+}
+
+#[test]
+fn targets_say_what_is_reached() {
+    let token = format!("ghp_{}", "a".repeat(36));
+    let cases = [
+        (stdio("npx", &["-y", "x"]), "stdio", "npx -y x"),
+        (stdio("sh", &["-c", "echo hi", ""]), "stdio", "sh -c 'echo hi' ''"),
+        (stdio("s", &["--api-key", "sesame", "--port", "1"]), "stdio", "s --api-key **** --port 1"),
+        (stdio("s", &["--api-key=sesame", "TOKEN=sesame"]), "stdio", "s --api-key=**** TOKEN=****"),
+        (stdio("s", &["--header", "Authorization: Bearer sesame"]), "stdio", "s --header 'Authorization: ****'"),
+        (stdio("s", &["--token", "--verbose"]), "stdio", "s --token --verbose"),
+        (stdio("s", &[&token, "postgres://ada:sesame@db/x"]), "stdio", "s **** ****"),
+        (stdio("s", &["https://x.example/mcp?key=sesame"]), "stdio", "s 'https://x.example/mcp?key=****'"),
+        (TransportConfig::Http(http("https://a.example/mcp")), "http", "https://a.example/mcp"),
+        (TransportConfig::HttpOrSse(http("http://ada:sesame@h:8/m?k=sesame")), "http", "http://h:8/m?…"),
+        (TransportConfig::Sse(http("https://a.example")), "sse", "https://a.example/"),
+        (TransportConfig::Sse(http("no url sesame")), "sse", "(not a URL)"),
+        (TransportConfig::BuiltIn("workspace".to_owned()), "builtin", "workspace"),
+    ];
+    for (transport, kind, target) in cases {
+        assert_eq!((transport.kind(), transport.target().as_str()), (kind, target));
+        let printed = format!("{transport:?}");
+        assert!(!printed.contains("sesame") && !printed.contains(&token), "{printed}");
+    }
+}

@@ -1,0 +1,336 @@
+//! One entry of the settings → one server: transport chosen, variables filled in, limits given their defaults.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::env::HostEnv;
+use crate::limits::{
+    CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, SERVER_TEXT_BYTES_MAX,
+    TIME_LIMIT_MS_MAX,
+};
+use crate::servers::config::{BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
+use crate::servers::remote::{HeaderCheck, Refusal, check_header, check_url};
+use crate::settings::diagnostic::{Diagnostic, Diagnostics, KeyPath, Severity, visible};
+use crate::settings::expand::{Unset, expand};
+use crate::settings::raw::{AuthProviderType, RawList, RawServer, TransportType};
+use crate::settings::source::SettingsLayer;
+use crate::settings::{Located, Position};
+
+/// Below this a time limit was probably meant in seconds.
+const SHORT_MS: f64 = 100.0;
+
+/// Why an entry is no server. It has been reported; this says it again in one sentence.
+#[derive(Debug)]
+pub(crate) struct Unusable(pub(crate) String);
+
+/// Where in an entry something stands.
+#[derive(Clone, Copy, Debug)]
+enum Field<'a> {
+    Whole,
+    Key(&'a str),
+    Element(&'a str, usize),
+    Member(&'a str, &'a str),
+}
+
+/// Works on one entry.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    env: &'a HostEnv,
+    layer: &'a SettingsLayer,
+    name: &'a Located<String>,
+    found: &'a mut Diagnostics,
+    bytes_left: usize,
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn new(
+        env: &'a HostEnv,
+        layer: &'a SettingsLayer,
+        name: &'a Located<String>,
+        found: &'a mut Diagnostics,
+    ) -> Self {
+        Self { env, layer, name, found, bytes_left: SERVER_TEXT_BYTES_MAX }
+    }
+
+    pub(crate) fn resolve(mut self, raw: &RawServer) -> Result<ServerConfig, Unusable> {
+        let name = ServerName::new(&self.name.value)
+            .map_err(|error| self.refuse(self.name.at, Field::Whole, &error.to_string(), "give it another name"))?;
+        let transport = self.transport(raw)?;
+        let texts = |list: &RawList| list.value.iter().map(|entry| entry.value.clone()).collect::<Vec<_>>();
+        let default_ms = Some(CALL_TIMEOUT_MS_DEFAULT);
+        let call_timeout = self.time_limit("timeout", raw.timeout.as_ref(), default_ms);
+        let default_ms = Some(CONNECT_TIMEOUT_MS_DEFAULT);
+        let connect_timeout = self.time_limit("connectTimeout", raw.connect_timeout.as_ref(), default_ms);
+        Ok(ServerConfig {
+            name,
+            transport,
+            call_timeout: call_timeout.unwrap_or(Duration::from_millis(CALL_TIMEOUT_MS_DEFAULT)),
+            max_duration: self.time_limit("maxDuration", raw.max_duration.as_ref(), None),
+            connect_timeout: connect_timeout.unwrap_or(Duration::from_millis(CONNECT_TIMEOUT_MS_DEFAULT)),
+            max_concurrency: self.max_concurrency(raw.max_concurrency.as_ref()),
+            on_busy: raw.on_busy.map(|on_busy| on_busy.value).unwrap_or_default(),
+            start: raw.start.map(|start| start.value).unwrap_or_default(),
+            trust: raw.trust.is_some_and(|trust| trust.value),
+            description: raw.description.as_ref().map(|description| description.value.clone()),
+            include_tools: raw.include_tools.as_ref().map(texts),
+            exclude_tools: raw.exclude_tools.as_ref().map(texts).unwrap_or_default(),
+            origin: self.layer.origin(self.name.at.line),
+        })
+    }
+
+    /// The order decides: an address beats a command, and of two addresses `httpUrl` wins.
+    fn transport(&mut self, raw: &RawServer) -> Result<TransportConfig, Unusable> {
+        let (builtin, command) = (written(raw.builtin.as_ref()), written(raw.command.as_ref()));
+        let (url, http_url) = (written(raw.url.as_ref()), written(raw.http_url.as_ref()));
+        self.check_credentials(raw, url.or(http_url).is_some())?;
+        if let Some(builtin) = builtin {
+            self.unused("builtin", &[("httpUrl", http_url), ("url", url), ("command", command)]);
+            return self.built_in(builtin);
+        }
+        if let Some(http_url) = http_url {
+            if let Some(url) = url {
+                let hint = "keep `url` alone and add \"type\": \"http\"";
+                self.warn(url.at, Field::Key("url"), "`httpUrl` (deprecated) used instead of `url`", hint);
+            }
+            self.unused("httpUrl", &[("command", command)]);
+            return Ok(TransportConfig::Http(self.http("httpUrl", http_url, raw)?));
+        }
+        let transport_type = raw.transport_type;
+        if let Some(url) = url {
+            self.unused("url", &[("command", command)]);
+            let http = self.http("url", url, raw)?;
+            return Ok(match transport_type.map(|one| one.value) {
+                None => TransportConfig::HttpOrSse(http),
+                Some(TransportType::Sse) => TransportConfig::Sse(http),
+                Some(TransportType::Http | TransportType::Stdio) => TransportConfig::Http(http),
+            });
+        }
+        let Some(command) = command else {
+            let hint = if raw.tcp.is_some() {
+                "`tcp` is accepted but cannot be used"
+            } else {
+                "`command` starts a program, `url` names a remote server"
+            };
+            return Err(self.refuse(self.name.at, Field::Whole, "set `url` or `command`", hint));
+        };
+        if let Some(wanted) = transport_type.filter(|one| one.value != TransportType::Stdio) {
+            let message = "there is no `url`, so the `command` is started";
+            self.warn(wanted.at, Field::Key("type"), message, "set `url`, or remove `type`");
+        }
+        if let Some(headers) = &raw.headers {
+            self.warn(headers.at, Field::Key("headers"), "headers are for a `url`; a command gets none", "use `env`");
+        }
+        Ok(TransportConfig::Stdio(self.stdio(command, raw)?))
+    }
+
+    /// Some credentials are only good for an address.
+    fn check_credentials(&mut self, raw: &RawServer, has_url: bool) -> Result<(), Unusable> {
+        let needs_url = |provider: &Located<AuthProviderType>| provider.value != AuthProviderType::DynamicDiscovery;
+        match raw.auth_provider_type.filter(needs_url) {
+            Some(provider) if !has_url => {
+                let message = "these credentials are for a server with a `url`";
+                Err(self.refuse(provider.at, Field::Key("authProviderType"), message, "set `url`, or remove this key"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn unused(&mut self, used: &str, others: &[(&str, Option<&Located<String>>)]) {
+        for (key, value) in others {
+            if let Some(value) = value {
+                let message = format!("not used, because `{used}` is set");
+                self.warn(value.at, Field::Key(key), &message, "keep one of the two");
+            }
+        }
+    }
+
+    fn built_in(&mut self, builtin: &Located<String>) -> Result<TransportConfig, Unusable> {
+        if BUILT_IN_SERVERS.contains(&builtin.value.as_str()) {
+            return Ok(TransportConfig::BuiltIn(builtin.value.clone()));
+        }
+        let message = format!("no built-in server is called `{}`", visible(&builtin.value));
+        let hint = format!("there is `{}`", BUILT_IN_SERVERS.join("`, `"));
+        Err(self.refuse(builtin.at, Field::Key("builtin"), &message, &hint))
+    }
+
+    fn stdio(&mut self, command: &Located<String>, raw: &RawServer) -> Result<StdioConfig, Unusable> {
+        let command_text = self.process_text(command, Field::Key("command"), Unset::Keep)?;
+        let command_text = self.without_tilde(command.at, "command", command_text);
+        let mut args = Vec::new();
+        for (index, arg) in raw.args.iter().flat_map(|args| &args.value).enumerate() {
+            args.push(self.process_text(arg, Field::Element("args", index), Unset::Keep)?);
+        }
+        let mut env = BTreeMap::new();
+        for pair in raw.env.iter().flat_map(|env| &env.value) {
+            let name = &pair.name.value;
+            let field = Field::Member("env", name);
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let hint = "names of variables are not empty and have no `=`";
+                return Err(self.refuse(pair.name.at, field, "not the name of a variable", hint));
+            }
+            env.insert(name.clone(), self.process_text(&pair.value, field, Unset::Empty)?);
+        }
+        let cwd = match written(raw.cwd.as_ref()) {
+            Some(cwd) => {
+                let text = self.process_text(cwd, Field::Key("cwd"), Unset::Keep)?;
+                let folder = PathBuf::from(self.without_tilde(cwd.at, "cwd", text));
+                Some(self.env.workspace.join(folder))
+            }
+            None => None,
+        };
+        Ok(StdioConfig { command: command_text, args, env, cwd })
+    }
+
+    fn http(&mut self, key: &str, url: &Located<String>, raw: &RawServer) -> Result<HttpConfig, Unusable> {
+        let text = self.text(url, Field::Key(key), Unset::Keep)?.trim().to_owned();
+        if let Err(Refusal { message, hint }) = check_url(&text) {
+            return Err(self.refuse(url.at, Field::Key(key), &message, hint));
+        }
+        let mut headers: BTreeMap<String, String> = BTreeMap::new();
+        for pair in raw.headers.iter().flat_map(|headers| &headers.value) {
+            let name = &pair.name.value;
+            let field = Field::Member("headers", name);
+            let value = self.text(&pair.value, field, Unset::Empty)?;
+            match check_header(name, &value) {
+                HeaderCheck::Send => (),
+                HeaderCheck::LeaveOut => {
+                    self.warn(pair.name.at, field, "left out: this header belongs to HTTP itself", "remove it");
+                    continue;
+                }
+                HeaderCheck::Refuse(Refusal { message, hint }) => {
+                    return Err(self.refuse(pair.value.at, field, &message, hint));
+                }
+            }
+            if let Some(twin) = headers.keys().find(|other| other.eq_ignore_ascii_case(name)).cloned() {
+                let message = format!("the same header as `{twin}`; this one counts");
+                self.warn(pair.name.at, field, &message, "remove one of the two");
+                headers.remove(&twin);
+            }
+            headers.insert(name.clone(), value);
+        }
+        Ok(HttpConfig { url: text, headers })
+    }
+
+    /// A text that an operating system takes: it ends at the first NUL, so there must be none.
+    fn process_text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<String, Unusable> {
+        let text = self.text(written, field, unset)?;
+        if text.contains('\0') {
+            return Err(self.refuse(written.at, field, "the text has a NUL character", "remove the `\\u0000`"));
+        }
+        Ok(text)
+    }
+
+    /// A text with its variables filled in; those that are not set are reported.
+    fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<String, Unusable> {
+        let Some(expanded) = expand(&written.value, &self.env.vars, unset, self.bytes_left) else {
+            let message =
+                format!("with this the texts of the server have more than {} MiB", SERVER_TEXT_BYTES_MAX >> 20);
+            return Err(self.refuse(written.at, field, &message, "no system takes a command line of that length"));
+        };
+        self.bytes_left -= expanded.text.len();
+        for variable in &expanded.unset {
+            let name = variable.shown().map(visible);
+            let subject = name.map_or("what stands after `$`".to_owned(), |name| format!("the variable `{name}`"));
+            let rest = match unset {
+                Unset::Keep => "the text stays as it is written",
+                Unset::Empty => "nothing is put in its place",
+            };
+            let hint = r"set it, or write `${NAME:-default}`; a dollar sign itself is written `\\$`";
+            self.warn(written.at, field, &format!("{subject} is not set; {rest}"), hint);
+        }
+        Ok(expanded.text)
+    }
+
+    /// `~` and `~/…` as the home of the person.
+    fn without_tilde(&mut self, at: Position, key: &str, text: String) -> String {
+        let below = if text == "~" { Some("") } else { text.strip_prefix("~/") };
+        match (below, &self.env.dirs.home) {
+            (None, _) => text,
+            (Some(below), Some(home)) => home.join(below).display().to_string(),
+            (Some(_), None) => {
+                let message = "`~` has no meaning here: no home folder is known";
+                self.warn(at, Field::Key(key), message, "write the whole path");
+                text
+            }
+        }
+    }
+
+    /// A time limit that can work. `None` is none.
+    fn time_limit(&mut self, key: &str, written: Option<&Located<f64>>, default_ms: Option<u64>) -> Option<Duration> {
+        let default = default_ms.map(Duration::from_millis);
+        let Some(written) = written else { return default };
+        let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
+        let field = Field::Key(key);
+        if written.value <= 0.0 {
+            let instead = default_ms.map_or("no limit is set".to_owned(), |ms| format!("{ms} is used"));
+            let message = format!("a time limit is more than 0 milliseconds; {instead}");
+            self.warn(written.at, field, &message, "remove it to get the default");
+            return default;
+        }
+        let limit = Duration::try_from_secs_f64(written.value / 1000.0).unwrap_or(Duration::MAX);
+        if limit > longest {
+            let message = format!("the longest time limit is a week; {TIME_LIMIT_MS_MAX} is used");
+            self.warn(written.at, field, &message, "the unit is milliseconds");
+        } else if written.value < SHORT_MS {
+            let message = format!("{} milliseconds are very short", written.value);
+            let hint =
+                format!("the unit is milliseconds; {} seconds are written {}", written.value, written.value * 1000.0);
+            self.warn(written.at, field, &message, &hint);
+        }
+        Some(limit.min(longest))
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the conversion saturates, as it should"
+    )]
+    fn max_concurrency(&mut self, written: Option<&Located<f64>>) -> usize {
+        let Some(written) = written else { return RUNNING_CALLS_COUNT };
+        let field = Field::Key("maxConcurrency");
+        if written.value < 1.0 {
+            let message = format!("at least one call must be able to run; {RUNNING_CALLS_COUNT} is used");
+            self.warn(written.at, field, &message, "remove it to get the default");
+            return RUNNING_CALLS_COUNT;
+        }
+        let count = written.value as usize;
+        if count > RUNNING_CALLS_MAX {
+            let message = format!("at most {RUNNING_CALLS_MAX} calls run at once; that is used");
+            self.warn(written.at, field, &message, "write a smaller number");
+        }
+        count.min(RUNNING_CALLS_MAX)
+    }
+
+    fn warn(&mut self, at: Position, field: Field<'_>, message: &str, hint: &str) {
+        self.report(Severity::Warning, at, field, (message, hint));
+    }
+
+    /// Reports what makes the entry unusable.
+    fn refuse(&mut self, at: Position, field: Field<'_>, message: &str, hint: &str) -> Unusable {
+        let key = self.report(Severity::Error, at, field, (message, hint));
+        Unusable(format!("{key}: {message}"))
+    }
+
+    fn report(&mut self, severity: Severity, at: Position, field: Field<'_>, text: (&str, &str)) -> String {
+        let top = KeyPath::top("mcpServers");
+        let entry = top.key(&self.name.value);
+        let key = match field {
+            Field::Whole => entry.to_string(),
+            Field::Key(key) => entry.key(key).to_string(),
+            Field::Element(key, index) => entry.key(key).index(index).to_string(),
+            Field::Member(key, member) => entry.key(key).key(member).to_string(),
+        };
+        let origin = self.layer.origin(at.line);
+        let column = origin.line.map(|_| at.column);
+        let server = Some(self.name.value.clone());
+        let (message, hint) = (text.0.to_owned(), Some(text.1.to_owned()));
+        self.found.push(Diagnostic { severity, origin, column, server, key: Some(key.clone()), message, hint });
+        key
+    }
+}
+
+/// A text that says something. An empty one is as good as none.
+fn written(text: Option<&Located<String>>) -> Option<&Located<String>> {
+    text.filter(|text| !text.value.trim().is_empty())
+}

@@ -1,0 +1,259 @@
+//! The shapes exactly as a settings file spells them: optional, unexpanded, each value with its place.
+//!
+//! What a value means is decided later, in [`servers`](crate::servers) for servers. Values of variables, headers and addresses may be secret,
+//! so nothing here prints them.
+
+use std::fmt;
+
+use crate::settings::position::Located;
+
+/// One settings file.
+#[derive(Clone, Debug, Default)]
+pub struct RawSettings {
+    /// `mcpServers`, in the order of the file.
+    pub mcp_servers: Vec<RawServerEntry>,
+    /// `mcp`.
+    pub mcp: RawMcp,
+    /// `tools`.
+    pub tools: RawTools,
+    /// `security`.
+    pub security: RawSecurity,
+    /// The other documented keys, which later stages look into.
+    pub others: Vec<RawMember>,
+}
+
+/// One entry of `mcpServers`.
+#[derive(Clone, Debug)]
+pub struct RawServerEntry {
+    /// The name, at the place of the key.
+    pub name: Located<String>,
+    /// What stands there.
+    pub entry: RawEntry,
+}
+
+/// What an entry of `mcpServers` holds.
+#[derive(Clone, Debug)]
+pub enum RawEntry {
+    /// A server.
+    Server(Box<RawServer>),
+    /// Something that cannot be taken for one, and why. It still stands in the way of the same name in lower layers: whoever wrote it did
+    /// not mean the other one.
+    Broken(String),
+}
+
+/// One server, field by field.
+#[derive(Clone, Default)]
+pub struct RawServer {
+    /// `command`: the program of a stdio server.
+    pub command: Option<Located<String>>,
+    /// `args`: its arguments.
+    pub args: Option<RawList>,
+    /// `env`: variables of its own.
+    pub env: Option<RawMap>,
+    /// `cwd`: the folder it runs in.
+    pub cwd: Option<Located<String>>,
+    /// `url`: the address of a remote server.
+    pub url: Option<Located<String>>,
+    /// `httpUrl`: the older key for an address that speaks streamable HTTP.
+    pub http_url: Option<Located<String>>,
+    /// `headers`: sent with every request.
+    pub headers: Option<RawMap>,
+    /// `type`: how the address is spoken to.
+    pub transport_type: Option<Located<TransportType>>,
+    /// `tcp`: accepted for the sake of other clients; nothing connects that way.
+    pub tcp: Option<Located<String>>,
+    /// `builtin`: the name of a built-in server.
+    pub builtin: Option<Located<String>>,
+    /// `timeout`: how long a call may stay silent, in milliseconds.
+    pub timeout: Option<Located<f64>>,
+    /// `connectTimeout`: how long connecting may take, in milliseconds.
+    pub connect_timeout: Option<Located<f64>>,
+    /// `maxDuration`: how long a call may take in all, in milliseconds.
+    pub max_duration: Option<Located<f64>>,
+    /// `maxConcurrency`: how many calls run at once.
+    pub max_concurrency: Option<Located<f64>>,
+    /// `onBusy`: what happens to a call beyond that.
+    pub on_busy: Option<Located<OnBusy>>,
+    /// `start`: when it is connected to.
+    pub start: Option<Located<StartMode>>,
+    /// `trust`: its tools need no confirmation.
+    pub trust: Option<Located<bool>>,
+    /// `description`: shown to people.
+    pub description: Option<Located<String>>,
+    /// `includeTools`: only these.
+    pub include_tools: Option<RawList>,
+    /// `excludeTools`: not these.
+    pub exclude_tools: Option<RawList>,
+    /// `oauth`: looked into when a login is needed.
+    pub oauth: Option<Located<RawValue>>,
+    /// `authProviderType`: who gives the credentials.
+    pub auth_provider_type: Option<Located<AuthProviderType>>,
+    /// `targetAudience`: the client id for impersonation.
+    pub target_audience: Option<Located<String>>,
+    /// `targetServiceAccount`: the account for impersonation.
+    pub target_service_account: Option<Located<String>>,
+}
+
+impl fmt::Debug for RawServer {
+    /// Arguments, variables, headers and addresses may be secret: only what the server is, is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawServer")
+            .field("command", &self.command.as_ref().map(|command| &command.value))
+            .field("has_url", &(self.url.is_some() || self.http_url.is_some()))
+            .field("builtin", &self.builtin.as_ref().map(|builtin| &builtin.value))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A list of strings.
+pub type RawList = Located<Vec<Located<String>>>;
+
+/// An object whose values are strings, in the order of the file.
+pub type RawMap = Located<Vec<RawPair>>;
+
+/// A name and its value.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawPair {
+    /// The name.
+    pub name: Located<String>,
+    /// The value, which may be secret.
+    pub value: Located<String>,
+}
+
+impl fmt::Debug for RawPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawPair").field("name", &self.name.value).finish_non_exhaustive()
+    }
+}
+
+/// `type` of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportType {
+    /// `stdio`
+    Stdio,
+    /// `http`
+    Http,
+    /// `sse`
+    Sse,
+}
+
+/// `onBusy` of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBusy {
+    /// `queue`: the call waits for its turn.
+    #[default]
+    Queue,
+    /// `reject`: the call fails.
+    Reject,
+}
+
+/// `start` of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartMode {
+    /// `auto`: as the host finds best.
+    #[default]
+    Auto,
+    /// `eager`: with the host.
+    Eager,
+    /// `lazy`: when it is needed.
+    Lazy,
+}
+
+/// `authProviderType` of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuthProviderType {
+    /// `dynamic_discovery`: the server says who.
+    #[default]
+    DynamicDiscovery,
+    /// `google_credentials`: the credentials of this machine.
+    GoogleCredentials,
+    /// `service_account_impersonation`: an account acted for.
+    ServiceAccountImpersonation,
+}
+
+/// `mcp`: all servers together.
+#[derive(Clone, Debug, Default)]
+pub struct RawMcp {
+    /// `connectLimit`: how many are connected to at once.
+    pub connect_limit: Option<Located<f64>>,
+    /// `allowed`: only these servers.
+    pub allowed: Option<RawList>,
+    /// `excluded`: not these servers.
+    pub excluded: Option<RawList>,
+    /// The other documented keys.
+    pub others: Vec<RawMember>,
+}
+
+/// `tools`: all tools together.
+#[derive(Clone, Debug, Default)]
+pub struct RawTools {
+    /// `naming`: how tools are called.
+    pub naming: Option<Located<ToolNaming>>,
+    /// `truncateToolOutputThreshold`: the longest output a model gets, in characters.
+    pub truncate_tool_output_threshold: Option<Located<f64>>,
+    /// The other documented keys.
+    pub others: Vec<RawMember>,
+}
+
+/// `tools.naming`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolNaming {
+    /// `short`: a tool keeps its own name.
+    #[default]
+    Short,
+    /// `qualified`: the server is part of every name.
+    Qualified,
+}
+
+/// `security`.
+#[derive(Clone, Debug, Default)]
+pub struct RawSecurity {
+    /// `environmentVariableRedaction.allowed`: variables that may reach servers in spite of their name.
+    pub env_allowed: Option<RawList>,
+    /// `environmentVariableRedaction.blocked`: variables that never reach servers.
+    pub env_blocked: Option<RawList>,
+    /// The other documented keys.
+    pub others: Vec<RawMember>,
+}
+
+/// A key that is kept as it was written.
+#[derive(Clone, Debug)]
+pub struct RawMember {
+    /// The key.
+    pub key: Located<String>,
+    /// Its value.
+    pub value: Located<RawValue>,
+}
+
+/// Any JSON value, each part with its place.
+#[derive(Clone)]
+pub enum RawValue {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as it was written.
+    Number(String),
+    /// A string.
+    Text(String),
+    /// A list.
+    List(Vec<Located<Self>>),
+    /// An object in the order of the file.
+    Object(Vec<RawMember>),
+}
+
+impl fmt::Debug for RawValue {
+    /// Says what kind of value it is. Which of them are secret is known only to who understands the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(_) => f.write_str("a number"),
+            Self::Text(_) => f.write_str("a string"),
+            Self::List(list) => f.debug_list().entries(list.iter().map(|one| &one.value)).finish(),
+            Self::Object(members) => {
+                f.debug_map().entries(members.iter().map(|one| (&one.key.value, &one.value.value))).finish()
+            }
+        }
+    }
+}

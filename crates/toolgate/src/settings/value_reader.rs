@@ -1,0 +1,335 @@
+//! Values of the tree as what a key wants: strings, lists, numbers, words; and what is said when they are something else.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use jsonc_parser::ast::{Object, ObjectProp, ObjectPropName, Value};
+use jsonc_parser::common::Ranged;
+
+use crate::settings::diagnostic::{Diagnostic, Diagnostics, KeyPath, Severity};
+use crate::settings::position::{Located, Places, Position};
+use crate::settings::raw::{RawList, RawMap, RawMember, RawPair, RawValue};
+use crate::settings::source::{SettingsOrigin, SettingsSource};
+
+/// A value of the wrong kind. It has been reported; this says it again in one sentence.
+#[derive(Debug)]
+pub(crate) struct WrongValue(pub(crate) String);
+
+/// `None` is a `null`, which is as good as not written.
+pub(crate) type Read<T> = Result<Option<T>, WrongValue>;
+
+/// Reads the values of one file and keeps what is wrong with them.
+#[derive(Debug)]
+pub(crate) struct ValueReader<'t> {
+    pub(crate) places: Places<'t>,
+    source: SettingsSource,
+    path: &'t Path,
+    found: Diagnostics,
+}
+
+impl<'t> ValueReader<'t> {
+    pub(crate) fn new(text: &'t str, source: SettingsSource, path: &'t Path) -> Self {
+        Self { places: Places::new(text), source, path, found: Diagnostics::default() }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        self.found.finish()
+    }
+
+    pub(crate) fn warn(&mut self, at: Position, key: KeyPath<'_>, message: impl Into<String>, hint: Option<String>) {
+        self.report(Severity::Warning, at, key, (message.into(), hint));
+    }
+
+    pub(crate) fn error(&mut self, at: Position, key: KeyPath<'_>, message: impl Into<String>, hint: Option<String>) {
+        self.report(Severity::Error, at, key, (message.into(), hint));
+    }
+
+    fn report(&mut self, severity: Severity, at: Position, key: KeyPath<'_>, text: (String, Option<String>)) {
+        let origin = SettingsOrigin { source: self.source, path: Some(self.path.to_owned()), line: Some(at.line) };
+        let (server, column) = (key.server().map(str::to_owned), Some(at.column));
+        let (message, hint) = text;
+        self.found.push(Diagnostic { severity, origin, column, server, key: Some(key.to_string()), message, hint });
+    }
+
+    pub(crate) fn place(&self, value: &impl Ranged) -> Position {
+        self.places.at(value.range().start)
+    }
+
+    fn located<T>(&self, value: &Value<'_>, read: T) -> Located<T> {
+        Located { value: read, at: self.place(value) }
+    }
+
+    /// The members of an object, each key once: of two with the same key the last counts, and the others are reported.
+    pub(crate) fn members<'v, 'a>(
+        &mut self,
+        object: &'v Object<'a>,
+        above: Option<&KeyPath<'_>>,
+    ) -> Vec<(&'v str, &'v ObjectProp<'a>)> {
+        let last = LastOfName::in_object(object);
+        let mut members = Vec::with_capacity(object.properties.len());
+        for (index, member) in object.properties.iter().enumerate() {
+            let name = name_of(&member.name);
+            match last.after(object, index) {
+                None => members.push((name, member)),
+                Some(other) => {
+                    let line = self.place(&other.name).line;
+                    let key = above.map_or(KeyPath::top(name), |above| above.key(name));
+                    let message = format!("written twice; the one in line {line} counts");
+                    self.warn(self.place(&member.name), key, message, Some("remove one of the two".to_owned()));
+                }
+            }
+        }
+        members
+    }
+
+    /// The members of something that should be an object.
+    pub(crate) fn object<'v, 'a>(
+        &mut self,
+        value: &'v Value<'a>,
+        key: KeyPath<'_>,
+    ) -> Result<Vec<(&'v str, &'v ObjectProp<'a>)>, WrongValue> {
+        match value {
+            Value::Object(object) => Ok(self.members(object, Some(&key))),
+            Value::NullKeyword(_) => Ok(Vec::new()),
+            Value::StringLit(_) | Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) => {
+                Err(self.wrong(value, key, "an object", None))
+            }
+        }
+    }
+
+    /// A string.
+    pub(crate) fn text(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<Located<String>> {
+        match value {
+            Value::StringLit(text) => Ok(Some(self.located(value, text.value.to_string()))),
+            Value::NullKeyword(_) => Ok(None),
+            Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) | Value::Object(_) => {
+                let hint = is_scalar(value).then_some("put it in double quotes");
+                Err(self.wrong(value, key, "a string", hint))
+            }
+        }
+    }
+
+    /// A string, or a number or boolean that was surely meant as one.
+    fn text_of_any(
+        &mut self,
+        value: &Value<'_>,
+        key: KeyPath<'_>,
+        expected: &str,
+    ) -> Result<Located<String>, WrongValue> {
+        let written = match value {
+            Value::StringLit(text) => return Ok(self.located(value, text.value.to_string())),
+            Value::NumberLit(number) => number.value.to_owned(),
+            Value::BooleanLit(truth) => truth.value.to_string(),
+            Value::NullKeyword(_) | Value::Array(_) | Value::Object(_) => {
+                return Err(self.wrong(value, key, expected, None));
+            }
+        };
+        let message = format!("expected a string, found {}; it is read as it is written", kind(value));
+        self.warn(self.place(value), key, message, Some("put it in double quotes".to_owned()));
+        Ok(self.located(value, written))
+    }
+
+    /// A list of strings.
+    pub(crate) fn list(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<RawList> {
+        match value {
+            Value::Array(array) => {
+                let texts = array.elements.iter().enumerate();
+                let texts: Result<Vec<_>, _> =
+                    texts.map(|(index, element)| self.text_of_any(element, key.index(index), "a string")).collect();
+                Ok(Some(self.located(value, texts?)))
+            }
+            Value::NullKeyword(_) => Ok(None),
+            Value::StringLit(_) => Err(self.wrong(
+                value,
+                key,
+                "a list of strings",
+                Some("write a list, each entry in double quotes: [\"one\", \"two\"]"),
+            )),
+            Value::NumberLit(_) | Value::BooleanLit(_) | Value::Object(_) => {
+                Err(self.wrong(value, key, "a list of strings", Some("write a list such as [\"one\", \"two\"]")))
+            }
+        }
+    }
+
+    /// A list of strings; one string alone is taken for a list of one.
+    pub(crate) fn list_or_one(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<RawList> {
+        let Value::StringLit(text) = value else { return self.list(value, key) };
+        let at = self.place(value);
+        let message = "expected a list of strings, found a string; it is read as a list of one";
+        self.warn(at, key, message, Some("put it between `[` and `]`".to_owned()));
+        Ok(Some(Located { value: vec![Located { value: text.value.to_string(), at }], at }))
+    }
+
+    /// An object whose values are strings.
+    pub(crate) fn map(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<RawMap> {
+        const HINT: &str = "write an object such as {\"NAME\": \"value\"}";
+        match value {
+            Value::Object(object) => {
+                let mut pairs = Vec::with_capacity(object.properties.len());
+                for (name, member) in self.members(object, Some(&key)) {
+                    let value = self.text_of_any(&member.value, key.key(name), "a string")?;
+                    let at = self.place(&member.name);
+                    pairs.push(RawPair { name: Located { value: name.to_owned(), at }, value });
+                }
+                Ok(Some(self.located(value, pairs)))
+            }
+            Value::NullKeyword(_) => Ok(None),
+            Value::StringLit(_) | Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) => {
+                Err(self.wrong(value, key, "an object with strings", Some(HINT)))
+            }
+        }
+    }
+
+    /// A number. One in quotes is taken too.
+    pub(crate) fn number(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<Located<f64>> {
+        let (text, is_quoted): (&str, bool) = match value {
+            Value::NumberLit(number) => (number.value, false),
+            Value::StringLit(text) => (&text.value, true),
+            Value::NullKeyword(_) => return Ok(None),
+            Value::BooleanLit(_) | Value::Array(_) | Value::Object(_) => {
+                return Err(self.wrong(value, key, "a number", None));
+            }
+        };
+        let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let Some(number) = number else { return Err(self.wrong(value, key, "a number", None)) };
+        if is_quoted {
+            self.quotes_taken_off(value, key, "a number", &number.to_string());
+        }
+        Ok(Some(self.located(value, number)))
+    }
+
+    /// `true` or `false`. The words in quotes are taken too.
+    pub(crate) fn truth(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<Located<bool>> {
+        match value {
+            Value::BooleanLit(truth) => Ok(Some(self.located(value, truth.value))),
+            Value::NullKeyword(_) => Ok(None),
+            Value::StringLit(text) if is_word(&text.value, "true") || is_word(&text.value, "false") => {
+                let truth = is_word(&text.value, "true");
+                self.quotes_taken_off(value, key, "true or false", &truth.to_string());
+                Ok(Some(self.located(value, truth)))
+            }
+            Value::StringLit(_) | Value::NumberLit(_) | Value::Array(_) | Value::Object(_) => {
+                Err(self.wrong(value, key, "true or false", None))
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        value: &Value<'_>,
+        key: KeyPath<'_>,
+        words: &[(&str, T)],
+    ) -> Read<Located<T>> {
+        let written = match value {
+            Value::StringLit(text) => &text.value,
+            Value::NullKeyword(_) => return Ok(None),
+            Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) | Value::Object(_) => &Cow::Borrowed(""),
+        };
+        if let Some((_, meant)) = words.iter().find(|(word, _)| word == written) {
+            return Ok(Some(self.located(value, *meant)));
+        }
+        let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
+        let expected = format!("{} or {last}", before.join(", "));
+        let found = if matches!(value, Value::StringLit(_)) { "another word" } else { kind(value) };
+        Err(self.wrong_as(value, key, &format!("expected {expected}, found {found}"), None))
+    }
+
+    /// Any value, kept as it is. Keys are not looked at.
+    pub(crate) fn raw(&self, value: &Value<'_>) -> Located<RawValue> {
+        let at = self.place(value);
+        let value = match value {
+            Value::NullKeyword(_) => RawValue::Null,
+            Value::BooleanLit(truth) => RawValue::Bool(truth.value),
+            Value::NumberLit(number) => RawValue::Number(number.value.to_owned()),
+            Value::StringLit(text) => RawValue::Text(text.value.to_string()),
+            Value::Array(array) => RawValue::List(array.elements.iter().map(|element| self.raw(element)).collect()),
+            Value::Object(object) => {
+                RawValue::Object(object.properties.iter().map(|member| self.raw_member(member)).collect())
+            }
+        };
+        Located { value, at }
+    }
+
+    pub(crate) fn raw_member(&self, member: &ObjectProp<'_>) -> RawMember {
+        let key = Located { value: name_of(&member.name).to_owned(), at: self.place(&member.name) };
+        RawMember { key, value: self.raw(&member.value) }
+    }
+
+    fn quotes_taken_off(&mut self, value: &Value<'_>, key: KeyPath<'_>, expected: &str, meant: &str) {
+        let message = format!("expected {expected}, found a string; it is read as {meant}");
+        self.warn(self.place(value), key, message, Some(format!("write {meant} without quotes")));
+    }
+
+    pub(crate) fn wrong(
+        &mut self,
+        value: &Value<'_>,
+        key: KeyPath<'_>,
+        expected: &str,
+        hint: Option<&str>,
+    ) -> WrongValue {
+        self.wrong_as(value, key, &format!("expected {expected}, found {}", kind(value)), hint)
+    }
+
+    fn wrong_as(&mut self, value: &Value<'_>, key: KeyPath<'_>, message: &str, hint: Option<&str>) -> WrongValue {
+        self.error(self.place(value), key, message, hint.map(str::to_owned));
+        WrongValue(format!("{key}: {message}"))
+    }
+}
+
+/// Finds keys that are written again. Most objects are so small that looking at each key is faster than a table.
+enum LastOfName<'v> {
+    Small,
+    Large(HashMap<&'v str, usize>),
+}
+
+impl<'v> LastOfName<'v> {
+    fn in_object(object: &'v Object<'_>) -> Self {
+        const SMALL: usize = 12;
+        if object.properties.len() <= SMALL {
+            return Self::Small;
+        }
+        let names = object.properties.iter().map(|member| name_of(&member.name));
+        Self::Large(names.enumerate().map(|(index, name)| (name, index)).collect())
+    }
+
+    /// The last member with the name of this one, if it comes later.
+    fn after<'a>(&self, object: &'v Object<'a>, index: usize) -> Option<&'v ObjectProp<'a>> {
+        let name = name_of(&object.properties.get(index)?.name);
+        match self {
+            Self::Small => object.properties.iter().skip(index + 1).rfind(|member| name_of(&member.name) == name),
+            Self::Large(last) => {
+                last.get(name).filter(|last| **last > index).and_then(|last| object.properties.get(*last))
+            }
+        }
+    }
+}
+
+/// The name of a member.
+pub(crate) fn name_of<'v>(name: &'v ObjectPropName<'_>) -> &'v str {
+    match name {
+        ObjectPropName::String(text) => &text.value,
+        ObjectPropName::Word(word) => word.value,
+    }
+}
+
+fn is_word(text: &str, word: &str) -> bool {
+    text.trim().eq_ignore_ascii_case(word)
+}
+
+fn is_scalar(value: &Value<'_>) -> bool {
+    matches!(value, Value::NumberLit(_) | Value::BooleanLit(_))
+}
+
+fn kind(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::StringLit(_) => "a string",
+        Value::NumberLit(_) => "a number",
+        Value::BooleanLit(_) => "a boolean",
+        Value::Object(_) => "an object",
+        Value::Array(_) => "a list",
+        Value::NullKeyword(_) => "null",
+    }
+}

@@ -1,0 +1,10 @@
+//! The library as one flow, in a sealed room: real processes, real HTTP, scripted servers.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+
+mod asking;
+mod calls;
+mod catalog;
+mod changes;
+mod connecting;
+mod support;
