@@ -16,14 +16,15 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::measure::{Load, Sample};
 
+/// What is looked at in a message to a server.
 #[derive(Deserialize)]
-struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     #[serde(borrow)]
-    id: Option<&'a RawValue>,
+    pub(crate) id: Option<&'a RawValue>,
     #[serde(borrow)]
-    method: Option<&'a str>,
+    pub(crate) method: Option<&'a str>,
     #[serde(borrow)]
-    params: Option<&'a RawValue>,
+    pub(crate) params: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]

@@ -1,15 +1,21 @@
-//! Benchmarks of toolgate's wire, as ratios to a floor in the same run.
+//! Benchmarks of toolgate, as ratios to a floor in the same run.
 //!
-//! `toolgate-bench run [CASE…] [--runs N]` starts every server and every client as a process of its own, takes turns between the
-//! contestants, and prints medians and ratios. The other subcommands are those processes.
+//! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH]` about the program.
+//! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
+//! The other subcommands are those processes.
 
 mod cases;
+mod floor_host;
 mod floor_http;
 mod floor_stdio;
+mod host_cases;
+mod host_run;
 mod measure;
 mod ours;
 mod ours_server;
 mod rmcp_pair;
+mod stand_in;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -21,14 +27,19 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["serve", "floor-stdio"] => floor_stdio::serve().map_err(Into::into),
+        ["serve", "stand-in", options @ ..] => {
+            stand_in::StandIn::from_words(options).and_then(stand_in::StandIn::serve)
+        }
         ["serve", "floor-http"] => block_on(async { Ok(floor_http::serve().await?) }),
         ["serve", "ours-http"] => block_on(ours_server::serve_http(ours_server::Answers::Json)),
         ["serve", "ours-http-sse"] => block_on(ours_server::serve_http(ours_server::Answers::Events)),
         ["serve", "rmcp-http"] => block_on(rmcp_pair::serve()),
         ["load", contestant, case] => cases::load(contestant, case),
         ["load-url", url, case] => cases::load_url(url, case),
+        ["floor", words @ ..] => floor_host::run(words),
         ["run", rest @ ..] => cases::run(rest),
-        _ => Err("usage: toolgate-bench run [CASE…] [--runs N]".into()),
+        ["host", rest @ ..] => host_run::run(rest),
+        _ => Err("usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH]".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,6 +61,6 @@ pub(crate) fn say(text: &str) {
 }
 
 #[expect(clippy::print_stderr, reason = "this is a program that prints its errors")]
-fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     eprintln!("toolgate-bench: {text}");
 }

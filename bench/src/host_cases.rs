@@ -1,0 +1,164 @@
+//! The cases of the host, as data: what toolgate does, what the floor does, what is compared, and how far apart they may be.
+
+use crate::stand_in::{Answers, StandIn};
+use crate::watch::{Awaited, Then};
+
+/// Who takes part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Who {
+    Floor,
+    Toolgate,
+}
+
+/// The servers in the settings of one contestant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Servers {
+    /// Servers that never answer; they stand first.
+    pub(crate) hanging: usize,
+    pub(crate) answering: usize,
+    pub(crate) offer: StandIn,
+}
+
+/// One contestant of a case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contestant {
+    pub(crate) who: Who,
+    pub(crate) words: &'static [&'static str],
+    /// Without servers there are no settings either.
+    pub(crate) servers: Option<Servers>,
+    pub(crate) awaited: Awaited,
+    pub(crate) then: Then,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Figure {
+    /// Milliseconds until everything awaited was printed.
+    Printed,
+    /// Milliseconds until the process had ended.
+    Ended,
+    /// Megabytes resident at rest.
+    Resident,
+    /// The most megabytes resident.
+    Peak,
+}
+
+/// How good the figure has to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Goal {
+    /// At most so many times the other contestant.
+    Ratio(f64),
+    /// At most so many megabytes.
+    Megabytes(f64),
+    /// It is only told.
+    Told,
+}
+
+/// One case: two contestants that take turns, and what is told of them.
+#[derive(Debug)]
+pub(crate) struct HostCase {
+    pub(crate) name: &'static str,
+    pub(crate) reference: Contestant,
+    pub(crate) ours: Contestant,
+    pub(crate) figures: &'static [(Figure, Goal)],
+}
+
+const ANSWERING: StandIn = StandIn { tools: 10, page: 0, answers: Answers::AtOnce };
+const LAST_TOOL: &str = "tool_9";
+const MANY: usize = 100_000;
+
+const fn servers(hanging: usize, answering: usize) -> Option<Servers> {
+    Some(Servers { hanging, answering, offer: ANSWERING })
+}
+
+const fn many(page: usize) -> Option<Servers> {
+    Some(Servers { hanging: 0, answering: 1, offer: StandIn { tools: MANY, page, answers: Answers::AtOnce } })
+}
+
+/// Prints the tools of every server that answers.
+const fn listing(who: Who, servers: Option<Servers>, then: Then) -> Contestant {
+    let times = match &servers {
+        Some(servers) => servers.answering,
+        None => 0,
+    };
+    Contestant { who, words: &["tools"], servers, awaited: Awaited { text: LAST_TOOL, times }, then }
+}
+
+const fn discovery(name: &'static str, count: usize) -> HostCase {
+    HostCase {
+        name,
+        reference: listing(Who::Floor, servers(0, count), Then::Ends),
+        ours: listing(Who::Toolgate, servers(0, count), Then::Ends),
+        figures: &[(Figure::Printed, Goal::Ratio(1.5)), (Figure::Ended, Goal::Told)],
+    }
+}
+
+const fn every_tool(name: &'static str, page: usize) -> HostCase {
+    const fn contestant(who: Who, page: usize) -> Contestant {
+        let awaited = Awaited { text: "\"inputSchema\"", times: MANY };
+        Contestant { who, words: &["tools", "--json"], servers: many(page), awaited, then: Then::EndsWatched }
+    }
+    HostCase {
+        name,
+        reference: contestant(Who::Floor, page),
+        ours: contestant(Who::Toolgate, page),
+        figures: &[(Figure::Printed, Goal::Told), (Figure::Ended, Goal::Told), (Figure::Peak, Goal::Told)],
+    }
+}
+
+/// Every case, in the order in which they run.
+pub(crate) const HOST_CASES: &[HostCase] = &[
+    HostCase {
+        name: "cold",
+        reference: Contestant {
+            who: Who::Floor,
+            words: &["nothing"],
+            servers: None,
+            awaited: Awaited { text: "", times: 0 },
+            then: Then::Ends,
+        },
+        ours: Contestant {
+            who: Who::Toolgate,
+            words: &["--version"],
+            servers: None,
+            awaited: Awaited { text: "toolgate", times: 1 },
+            then: Then::Ends,
+        },
+        figures: &[(Figure::Ended, Goal::Ratio(2.5))],
+    },
+    discovery("discover-1", 1),
+    discovery("discover-10", 10),
+    discovery("discover-50", 50),
+    HostCase {
+        name: "call",
+        reference: Contestant {
+            who: Who::Floor,
+            words: &["call", "hello"],
+            servers: servers(0, 1),
+            awaited: Awaited { text: "hello", times: 1 },
+            then: Then::Ends,
+        },
+        ours: Contestant {
+            who: Who::Toolgate,
+            words: &["call", "--yes", "echo", "message=hello"],
+            servers: servers(0, 1),
+            awaited: Awaited { text: "hello", times: 1 },
+            then: Then::Ends,
+        },
+        figures: &[(Figure::Ended, Goal::Ratio(2.7)), (Figure::Printed, Goal::Told)],
+    },
+    HostCase {
+        name: "hanging-1-of-10",
+        reference: listing(Who::Toolgate, servers(0, 9), Then::IsEnded),
+        ours: listing(Who::Toolgate, servers(1, 9), Then::IsEnded),
+        figures: &[(Figure::Printed, Goal::Ratio(1.3))],
+    },
+    HostCase {
+        name: "memory-50",
+        reference: listing(Who::Floor, servers(1, 50), Then::IsHeld { children: 51 }),
+        ours: listing(Who::Toolgate, servers(1, 50), Then::IsHeld { children: 51 }),
+        figures: &[(Figure::Resident, Goal::Megabytes(15.0)), (Figure::Peak, Goal::Told)],
+    },
+    every_tool("tools-100k", 1_000),
+    every_tool("tools-100k-one-page", 0),
+];

@@ -1,0 +1,202 @@
+//! Watches one process: when it had printed what was awaited, when it ended, and how much memory it held.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use memchr::memmem::Finder;
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::Outcome;
+
+/// A process that takes longer is ended, and the run fails.
+const PROCESS_MAX: Duration = Duration::from_secs(120);
+
+/// How often the memory of a process is looked at.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// How long a process is left alone before its memory at rest is read.
+const REST: Duration = Duration::from_millis(300);
+
+/// What a process is to print.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Awaited {
+    pub(crate) text: &'static str,
+    /// How often the text has to come.
+    pub(crate) times: usize,
+}
+
+/// What happens once everything awaited was printed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Then {
+    /// The process ends by itself.
+    Ends,
+    /// The process ends by itself, and its memory is looked at until then.
+    EndsWatched,
+    /// The process would wait for something that never comes: it is ended.
+    IsEnded,
+    /// The same, after its memory at rest was read; it must have this many children by then.
+    IsHeld { children: usize },
+}
+
+/// What was seen of one process.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub(crate) printed: Duration,
+    /// Not known when the process was ended from here.
+    pub(crate) ended: Option<Duration>,
+    /// Resident at rest, when it was held.
+    pub(crate) resident_kb: u64,
+    /// The most that was resident, when it was watched or held.
+    pub(crate) peak_kb: u64,
+}
+
+/// A program with its arguments and the folder that is its home.
+pub(crate) struct Program<'a> {
+    pub(crate) words: &'a [String],
+    pub(crate) home: &'a Path,
+}
+
+impl Program<'_> {
+    /// Runs it once.
+    pub(crate) async fn watch(&self, awaited: Awaited, then: Then) -> Outcome<Seen> {
+        let (program, arguments) = self.words.split_first().ok_or("a program has a name")?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home);
+        let complaints = self.home.join("stderr");
+        let stderr = std::fs::File::create(&complaints)?;
+        command.current_dir(self.home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+        let started = Instant::now();
+        let mut child = command.kill_on_drop(true).spawn().map_err(|error| format!("{program}: {error}"))?;
+        let watching = watch(&mut child, started, awaited, then);
+        let in_time = tokio::time::timeout(PROCESS_MAX, watching).await;
+        let outcome = in_time.unwrap_or_else(|_| Err(format!("not done after {PROCESS_MAX:?}").into()));
+        if outcome.is_ok() {
+            return outcome;
+        }
+        child.kill().await.ok();
+        let said = std::fs::read_to_string(complaints).unwrap_or_default();
+        outcome.map_err(|error| format!("{}: {error}\n{said}", self.words.join(" ")).into())
+    }
+}
+
+async fn watch(child: &mut Child, started: Instant, awaited: Awaited, then: Then) -> Outcome<Seen> {
+    let stdout = child.stdout.take().ok_or("no stdout")?;
+    let pid = child.id().ok_or("no process id")?;
+    let mut reading = Reading { stdout, chunk: vec![0; 256 * 1024], kept: 0, count: 0, awaited };
+    let mut seen = Seen::default();
+    let sampled = then == Then::EndsWatched;
+    let mut ticks = tokio::time::interval(SAMPLE_INTERVAL);
+    let mut all = awaited.times == 0;
+    loop {
+        tokio::select! {
+            more = reading.next() => {
+                let more = more?;
+                if !all && reading.count >= awaited.times {
+                    all = true;
+                    seen.printed = started.elapsed();
+                    if matches!(then, Then::IsEnded | Then::IsHeld { .. }) { break; }
+                }
+                if !more { break; }
+            }
+            _ = ticks.tick(), if sampled => seen.peak_kb = seen.peak_kb.max(memory(pid, "VmHWM:")),
+        }
+    }
+    if !all {
+        return Err(format!("`{}` was printed {} times, not {}", awaited.text, reading.count, awaited.times).into());
+    }
+    match then {
+        Then::Ends | Then::EndsWatched => {
+            let status = child.wait().await?;
+            seen.ended = Some(started.elapsed());
+            if !status.success() {
+                return Err(format!("{status}").into());
+            }
+        }
+        Then::IsEnded => child.kill().await?,
+        Then::IsHeld { children } => {
+            tokio::time::sleep(REST).await;
+            let found = children_of(pid);
+            seen.resident_kb = memory(pid, "VmRSS:");
+            seen.peak_kb = memory(pid, "VmHWM:");
+            child.kill().await?;
+            if found != children {
+                return Err(format!("it held {found} children, not {children}").into());
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// Counts a text in a stream of chunks.
+struct Reading {
+    stdout: ChildStdout,
+    chunk: Vec<u8>,
+    /// Bytes at the start of the chunk that may be the beginning of one more.
+    kept: usize,
+    count: usize,
+    awaited: Awaited,
+}
+
+impl Reading {
+    /// Reads a chunk; whether there may be more.
+    async fn next(&mut self) -> std::io::Result<bool> {
+        // Dropped while it waits it has read nothing, so a tick in between loses nothing.
+        let size = self.stdout.read(&mut self.chunk[self.kept..]).await?;
+        let filled = self.kept + size;
+        let (count, kept) = count(&self.chunk[..filled], self.awaited.text.as_bytes());
+        self.count += count;
+        self.chunk.copy_within(filled - kept..filled, 0);
+        self.kept = kept;
+        Ok(size > 0)
+    }
+}
+
+/// How often a text comes, and how many bytes at the end may be the beginning of one more.
+fn count(bytes: &[u8], text: &[u8]) -> (usize, usize) {
+    if text.is_empty() {
+        return (0, 0);
+    }
+    let finder = Finder::new(text);
+    let (mut count, mut after) = (0, 0);
+    for at in finder.find_iter(bytes) {
+        count += 1;
+        after = at + text.len();
+    }
+    (count, (bytes.len() - after).min(text.len() - 1))
+}
+
+/// One line of `/proc/PID/status` in KB; 0 when the process is gone.
+fn memory(pid: u32, line: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|found| found.strip_prefix(line)).unwrap_or_default();
+    line.split_whitespace().next().and_then(|value| value.parse().ok()).unwrap_or_default()
+}
+
+/// Child processes, whichever thread started them.
+fn children_of(pid: u32) -> usize {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.map(|list| list.split_whitespace().count()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn a_text_is_counted_once_wherever_a_chunk_ends() {
+        let bytes = b"ab tool_9 x tool_9tool_9 tool_";
+        for size in 1..bytes.len() {
+            let (mut total, mut kept) = (0, Vec::new());
+            for chunk in bytes.chunks(size) {
+                kept.extend_from_slice(chunk);
+                let (found, keep) = count(&kept, b"tool_9");
+                total += found;
+                kept.drain(..kept.len() - keep);
+            }
+            assert_eq!(total, 3, "chunks of {size}");
+        }
+    }
+}
