@@ -1,3 +1,59 @@
-//! The toolgate program.
+//! The `toolgate` program: parse, run, exit.
 
-fn main() {}
+mod args;
+mod exit_code;
+
+mod session;
+
+mod commands;
+
+mod configured;
+mod trouble;
+
+mod arrival;
+mod listing;
+mod tool_reasons;
+mod tool_text;
+
+mod front_end;
+
+mod ask;
+mod form;
+
+mod interrupt;
+mod printer;
+mod talk;
+mod wire_tap;
+
+mod columns;
+mod json;
+mod terminal;
+
+mod error;
+mod limits;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use crate::args::Typed;
+use crate::exit_code::Ending;
+use crate::session::Session;
+
+fn main() -> ExitCode {
+    if session::is_asked_by_shell() {
+        return commands::completions::answer_shell();
+    }
+    match args::parse(session::words()) {
+        Typed::Run(cli) => commands::run(&mut Session::new(cli.options), cli.command).into(),
+        Typed::Show(text) => {
+            // A reader who has seen enough of the help may leave.
+            let _shown = std::io::stdout().lock().write_all(text.as_bytes()).is_ok();
+            Ending::Done.into()
+        }
+        Typed::Wrong(text) => {
+            let _said = std::io::stderr().lock().write_all(text.as_bytes()).is_ok();
+            Ending::Usage.into()
+        }
+        Typed::WrongForPrograms(error) => Session::for_programs().printer.report(&error).into(),
+    }
+}

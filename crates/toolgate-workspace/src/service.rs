@@ -16,7 +16,7 @@ use crate::error::{Result, shown};
 use crate::tools::{self, Room};
 
 /// The name of the server, as it says it itself.
-const NAME: &str = "workspace";
+const NAME: &str = "toolgate-workspace";
 
 /// What a workspace is handed from its surroundings; it looks at none of them itself.
 #[derive(Clone, Default)]

@@ -160,7 +160,7 @@ impl Host {
     pub async fn find_tool(&self, name: &str) -> Result<Arc<Catalog>> {
         let found = |catalog: &Catalog| {
             let tool = catalog.find(name)?;
-            Some((tool.id.server.clone(), tool.name.as_str() != name || tool.is_fully_qualified()))
+            Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };
         match self.board.wait_for(found).await {
             Ok((catalog, _)) => Ok(catalog),

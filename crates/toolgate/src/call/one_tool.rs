@@ -15,7 +15,6 @@ use crate::registry::{Asker, Catalog, PreparedCall, ToolCall};
 #[derive(Debug, Clone)]
 pub struct DiscoveredTool {
     call: PreparedCall,
-    name: String,
     trusted: bool,
     timeout: Option<Duration>,
 }
@@ -36,14 +35,14 @@ impl DiscoveredTool {
     pub fn of(catalog: &Catalog, server: &str, tool: &str) -> Result<Self> {
         let shown = catalog.tool_of(server, tool).ok_or_else(|| catalog.unknown(&qualified(server, tool)))?;
         let (name, trusted) = (shown.name.to_string(), shown.trusted);
-        let call = ToolCall { name: name.clone(), arguments: RawJson::EMPTY_OBJECT, asked_by: Asker::Model };
-        Ok(Self { call: catalog.prepare(call)?, name, trusted, timeout: None })
+        let call = ToolCall { name, arguments: RawJson::EMPTY_OBJECT, asked_by: Asker::Model };
+        Ok(Self { call: catalog.prepare(call)?, trusted, timeout: None })
     }
 
     /// The same tool under another name. Its server still hears its own.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.call.name = name.into();
         self
     }
 
@@ -70,7 +69,7 @@ impl DiscoveredTool {
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.call.name
     }
 
     /// Whose tool it is.
@@ -91,7 +90,7 @@ impl DiscoveredTool {
     /// The tool as models are told of it.
     pub fn declaration(&self) -> FunctionDeclaration {
         FunctionDeclaration {
-            name: self.name.clone(),
+            name: self.call.name.clone(),
             description: self.call.tool.description().unwrap_or_default().to_owned(),
             parameters: self.call.tool.input_schema(),
         }

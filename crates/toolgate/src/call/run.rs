@@ -23,18 +23,18 @@ pub(crate) async fn run(call: &PreparedCall, options: RunOptions) -> CallOutcome
 
 fn check_arguments(call: &PreparedCall) -> Result<()> {
     if !call.arguments.is_object() {
-        let what = format!("the arguments of `{}` are not an object", call.tool.name);
+        let what = format!("the arguments of `{}` are not an object", call.name);
         return Err(Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server));
     }
     let Some(schema) = &call.tool.tool.input_schema else { return Ok(()) };
     schema::check(schema, &call.arguments).map(drop).map_err(|violations| {
-        let what = format!("the arguments do not fit `{}`: {violations}", call.tool.name);
+        let what = format!("the arguments do not fit `{}`: {violations}", call.name);
         Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server)
     })
 }
 
 fn finish(call: &PreparedCall, result: CallResult) -> CallOutcome {
-    let name = call.tool.name.to_string();
+    let name = call.name.clone();
     if tool_error::reports_error(&result) {
         let structured = result.structured.clone();
         return CallOutcome::ToolError(CallReport { name, result, structured });

@@ -108,6 +108,8 @@ pub enum Asker {
 /// A call bound to the tool and the connection that a catalog showed. Only a [`Catalog`] makes one.
 #[derive(Debug, Clone)]
 pub struct PreparedCall {
+    /// What the tool was called by: the name shown, or `server__tool`.
+    pub(crate) name: String,
     /// The tool.
     pub(crate) tool: CatalogTool,
     /// Who runs it.
@@ -119,6 +121,11 @@ pub struct PreparedCall {
 }
 
 impl PreparedCall {
+    /// What the tool was called by: the name shown, or `server__tool`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The tool that will be called.
     pub fn tool(&self) -> &CatalogTool {
         &self.tool
@@ -136,9 +143,9 @@ impl PreparedCall {
 }
 
 impl CatalogTool {
-    /// Whether it is shown as `server__tool`.
-    pub fn is_fully_qualified(&self) -> bool {
-        self.name.as_str() == qualified(&self.id.server, &self.id.tool)
+    /// `server__tool`: the name that it always answers to, whatever other servers have.
+    pub fn qualified_name(&self) -> String {
+        qualified(&self.id.server, &self.id.tool)
     }
 
     /// Its name for people.
@@ -353,7 +360,8 @@ impl Catalog {
         let Some(tool) = self.find(&call.name) else { return Err(self.unknown(&call.name)) };
         let Some(offer) = self.servers.get(tool.server as usize) else { return Err(self.unknown(&call.name)) };
         let (tool, connection) = (tool.clone(), offer.connection.clone());
-        Ok(PreparedCall { tool, connection, arguments: call.arguments, asked_by: call.asked_by })
+        let ToolCall { name, arguments, asked_by } = call;
+        Ok(PreparedCall { name, tool, connection, arguments, asked_by })
     }
 
     /// There is no tool of that name.

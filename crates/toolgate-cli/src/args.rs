@@ -1,0 +1,172 @@
+//! What was typed: the commands, the options of all of them, and what is said when they were typed wrong.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands;
+use crate::commands::completions::complete_server;
+use crate::error::CommandError;
+use crate::exit_code;
+
+const VERSION: &str = concat!("toolgate ", env!("CARGO_PKG_VERSION"), "\n");
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgate tools                                  what there is to use
+  toolgate call read_file path=README.md          use one of them
+  toolgate call search --args '{\"query\": \"mcp\"}' --json
+  toolgate --config servers.json mcp list         another settings file for this run";
+
+/// An MCP host: every tool, prompt and resource of the MCP servers you have configured, in a terminal or a script.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolgate",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP)
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes, before or after its name.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Options {
+    /// Take the servers from this file instead of your settings
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Start and use only this server
+    #[arg(long, global = true, value_name = "NAME", add = complete_server())]
+    pub(crate) server: Option<String>,
+    /// Print one JSON object for programs instead of text for people
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show the wire, what servers write to stderr, and why tools are not as they were sent
+    #[arg(long, global = true)]
+    pub(crate) debug: bool,
+    /// Ask nothing, even on a terminal
+    #[arg(long, global = true)]
+    pub(crate) headless: bool,
+    /// Answer yes when the call needs to be confirmed
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
+    /// No colours, even on a terminal (`NO_COLOR` does the same)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The servers you have configured
+    #[command(subcommand, arg_required_else_help = true)]
+    Mcp(commands::mcp::Command),
+    Tools(commands::tools::Arguments),
+    Call(commands::call::Arguments),
+    Prompts(commands::prompts::Arguments),
+    Prompt(commands::prompt::Arguments),
+    Resources(commands::resources::Arguments),
+    Read(commands::read::Arguments),
+    Completions(commands::completions::Arguments),
+    WorkspaceServer(commands::workspace_server::Arguments),
+}
+
+/// What the command line comes to.
+pub(crate) enum Typed {
+    /// A command to run.
+    Run(Cli),
+    /// Help or a version was asked for.
+    Show(String),
+    /// It was typed wrong, or nothing was typed: the text says how to do it.
+    Wrong(String),
+    /// It was typed wrong by a program that reads JSON.
+    WrongForPrograms(CommandError),
+}
+
+/// Reads the command line.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
+    let words: Vec<OsString> = words.into_iter().collect();
+    // Scripts ask for the version before they do anything else; the answer needs no grammar.
+    if matches!(words.get(1..), Some([only]) if only == "--version" || only == "-V") {
+        return Typed::Show(VERSION.to_owned());
+    }
+    // What stands behind `--` belongs to the tool.
+    let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    match Cli::try_parse_from(words) {
+        Ok(cli) => Typed::Run(cli),
+        Err(error) if !error.use_stderr() => Typed::Show(error.to_string()),
+        Err(error) if wants_json && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Typed::WrongForPrograms(for_programs(&error.to_string()))
+        }
+        Err(error) => Typed::Wrong(error.to_string()),
+    }
+}
+
+/// The same complaint without its layout: the first line, and the advice.
+fn for_programs(text: &str) -> CommandError {
+    let message = text.lines().next().unwrap_or_default();
+    let error = CommandError::usage(message.strip_prefix("error: ").unwrap_or(message));
+    let advice = text.lines().filter_map(|line| line.trim_start().strip_prefix("tip: "));
+    let usage = text.lines().find(|line| line.starts_with("Usage: "));
+    advice.chain(usage).fold(error, CommandError::hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{Cli, Command, Typed, VERSION, parse};
+    use crate::json::JsonWriter;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_is_the_same_however_it_is_asked_for() {
+        for line in ["toolgate -V", "toolgate --version", "toolgate --no-color --version"] {
+            let Typed::Show(text) = parse(line.split(' ').map(Into::into)) else { panic!("{line} is right") };
+            assert_eq!(text, VERSION, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_of_every_command_stand_before_or_after_it() {
+        let lines = [
+            "toolgate --config x.json --server s tools --json",
+            "toolgate tools --server s --json --config x.json",
+            "toolgate --json --server s --config x.json call --yes echo message=hello",
+        ];
+        for line in lines {
+            let Typed::Run(cli) = parse(line.split(' ').map(Into::into)) else { panic!("{line} is right") };
+            assert!(cli.options.json, "{line}");
+            assert_eq!(cli.options.server.as_deref(), Some("s"), "{line}");
+            assert_eq!(cli.options.config.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
+            let is_yes = matches!(&cli.command, Command::Call(_));
+            assert_eq!(cli.options.yes, is_yes, "{line}");
+        }
+    }
+
+    #[test]
+    fn programs_get_what_is_wrong_as_data() {
+        let Typed::WrongForPrograms(error) = parse(["toolgate", "tools", "--json", "--shcema"].map(Into::into)) else {
+            panic!("it is wrong")
+        };
+        let mut json = Vec::new();
+        error.write(&mut JsonWriter::new(&mut json)).unwrap();
+        assert_eq!(
+            String::from_utf8(json).unwrap(),
+            r#"{"error":{"code":2,"kind":"usage","message":"unexpected argument '--shcema' found","server":null,"hint":"a similar argument exists: '--schema'\nUsage: toolgate tools --json --schema [SERVER]"}}"#
+        );
+    }
+}

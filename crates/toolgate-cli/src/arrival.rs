@@ -1,0 +1,213 @@
+//! Which servers are shown when: in the order of the settings, without making those that are ready wait for one that hangs.
+//!
+//! What is ready is shown at once when nothing has arrived for a moment. Servers that start alike arrive within that moment, so they stand
+//! in order; a server that takes long never holds up the others.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use toolgate::servers::TransportConfig;
+use toolgate::{Host, HostEvent, HostEvents, ServerName, ServerView};
+
+use crate::limits::AWAITED_NAMES_MAX;
+use crate::talk::Talk;
+
+/// When nothing has arrived for this long, what is there is shown.
+const QUIET_MIN: Duration = Duration::from_millis(4);
+
+/// Servers that took long to start arrive at longer intervals: this part of the time since the beginning counts as a moment.
+const QUIET_PART: f64 = 0.15;
+
+/// What needs no starting is there at once, but stands last and is the first to lose a name: it waits for the others, up to this.
+const BUILT_IN_WAIT: Duration = Duration::from_secs(2);
+
+/// While others keep arriving, those at the front of the order wait no longer than this.
+const FRONT_WAIT: Duration = Duration::from_millis(50);
+
+/// A wait shorter than this needs no explanation.
+const UNEXPLAINED_WAIT: Duration = Duration::from_millis(300);
+
+/// The servers of a host, as they become ready.
+#[derive(Debug)]
+pub(crate) struct Arrivals<'a> {
+    host: &'a Host,
+    talk: &'a Talk,
+    events: HostEvents,
+    shown: Vec<ServerName>,
+    begun: Instant,
+}
+
+impl<'a> Arrivals<'a> {
+    /// To be made before the servers are started, so that no arrival is missed.
+    pub(crate) fn new(host: &'a Host, talk: &'a Talk) -> Self {
+        Self { host, talk, events: host.events(), shown: Vec::new(), begun: Instant::now() }
+    }
+
+    /// The servers to be shown now, in the order of the settings; nothing when all have been.
+    pub(crate) async fn next(&mut self) -> Option<Vec<ServerView>> {
+        let mut last_arrival = Instant::now();
+        let mut first_waits_since = None;
+        loop {
+            let views = self.host.servers();
+            let states: Vec<State> = views.iter().map(|view| self.state_of(view)).collect();
+            let waits = states.contains(&State::Ready) || states.contains(&State::ReadyBuiltIn);
+            if waits && first_waits_since.is_none() {
+                first_waits_since = Some(Instant::now());
+            }
+            let quiet = QUIET_MIN.max(self.begun.elapsed().mul_f64(QUIET_PART));
+            let patience = Patience {
+                is_quiet: last_arrival.elapsed() >= quiet,
+                is_built_in_due: self.begun.elapsed() >= BUILT_IN_WAIT,
+                is_front_due: first_waits_since.is_some_and(|since| since.elapsed() >= FRONT_WAIT),
+            };
+            let now = due(&states, patience);
+            if !now.is_empty() {
+                return Some(self.show(views, &now));
+            }
+            if !states.contains(&State::Awaited) {
+                self.talk.waits_no_more();
+                return None;
+            }
+            self.explain(&views);
+            let until = if states.contains(&State::Ready) { Some(last_arrival + quiet) } else { None };
+            if self.arrived(until).await {
+                last_arrival = Instant::now();
+            }
+        }
+    }
+
+    fn state_of(&self, view: &ServerView) -> State {
+        let is_built_in = matches!(view.config.transport, TransportConfig::BuiltIn(_));
+        match view.is_settled {
+            false => State::Awaited,
+            true if self.shown.contains(view.name()) => State::Shown,
+            true if is_built_in => State::ReadyBuiltIn,
+            true => State::Ready,
+        }
+    }
+
+    fn show(&mut self, views: Vec<ServerView>, now: &[usize]) -> Vec<ServerView> {
+        let is_due = |(at, _): &(usize, ServerView)| now.contains(at);
+        let due: Vec<ServerView> = views.into_iter().enumerate().filter(is_due).map(|(_, view)| view).collect();
+        self.shown.extend(due.iter().map(|view| view.name().clone()));
+        due
+    }
+
+    /// Waits for the next arrival, or until that time. Whether something arrived.
+    async fn arrived(&mut self, until: Option<Instant>) -> bool {
+        // Somebody who looks on is told after a while who is waited for.
+        let look_again = Instant::now() + UNEXPLAINED_WAIT;
+        let until = until.unwrap_or(look_again).min(look_again);
+        loop {
+            match tokio::time::timeout_at(until, self.events.next()).await {
+                Ok(Some(HostEvent::Settled(_) | HostEvent::Missed(_))) => return true,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+
+    fn explain(&self, views: &[ServerView]) {
+        if self.talk.is_terminal() && self.begun.elapsed() >= UNEXPLAINED_WAIT {
+            let awaited = views.iter().filter(|view| !view.is_settled).map(|view| view.name().as_str());
+            self.talk.waits(&awaited_text(&awaited.collect::<Vec<_>>()));
+        }
+    }
+}
+
+/// Where a server is on its way to being shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Awaited,
+    Ready,
+    ReadyBuiltIn,
+    Shown,
+}
+
+/// How long those that are ready have waited.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// Nothing has arrived for a moment.
+    is_quiet: bool,
+    /// What is built in has waited long enough for others to arrive.
+    is_built_in_due: bool,
+    /// Those at the front have waited long enough.
+    is_front_due: bool,
+}
+
+/// Which servers to show now, by their place in the order.
+fn due(states: &[State], patience: Patience) -> Vec<usize> {
+    let front = states.iter().take_while(|state| **state != State::Awaited).count();
+    let is_due = |(at, state): &(usize, &State)| match state {
+        State::Awaited | State::Shown => false,
+        _ if front == states.len() => true,
+        _ if *at < front && (patience.is_quiet || patience.is_front_due) => true,
+        State::Ready => patience.is_quiet,
+        State::ReadyBuiltIn => patience.is_quiet && patience.is_built_in_due,
+    };
+    states.iter().enumerate().filter(is_due).map(|(at, _)| at).collect()
+}
+
+/// `waiting for a, b, c and 2 more`.
+fn awaited_text(names: &[&str]) -> String {
+    let named = names.get(..AWAITED_NAMES_MAX).unwrap_or(names).join(", ");
+    match names.len().saturating_sub(AWAITED_NAMES_MAX) {
+        0 => format!("waiting for {named}"),
+        more => format!("waiting for {named} and {more} more"),
+    }
+}
+
+/// Waits until all servers have settled, and says who is waited for.
+pub(crate) async fn all_settled(host: &Host, talk: &Talk) {
+    let mut waiting = std::pin::pin!(host.all_settled());
+    let mut explained = tokio::time::interval(UNEXPLAINED_WAIT);
+    explained.tick().await;
+    loop {
+        tokio::select! {
+            () = &mut waiting => break,
+            _ = explained.tick() => {
+                let views = host.servers();
+                let awaited = views.iter().filter(|view| !view.is_settled).map(|view| view.name().as_str());
+                talk.waits(&awaited_text(&awaited.collect::<Vec<_>>()));
+            }
+        }
+    }
+    talk.waits_no_more();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Patience, State, awaited_text, due};
+
+    #[test]
+    fn servers_are_shown_in_order_and_without_waiting_for_one_that_hangs() {
+        use State::{Awaited, Ready, ReadyBuiltIn, Shown};
+        let soon = Patience { is_quiet: false, is_built_in_due: false, is_front_due: false };
+        let front = Patience { is_front_due: true, ..soon };
+        let quiet = Patience { is_quiet: true, ..front };
+        let later = Patience { is_built_in_due: true, ..quiet };
+        let cases = [
+            (vec![Awaited, Awaited], later, vec![]),
+            (vec![Ready, Ready, ReadyBuiltIn], soon, vec![0, 1, 2]),
+            (vec![Ready, Awaited, Ready], soon, vec![]),
+            (vec![Ready, Awaited, Ready], front, vec![0]),
+            (vec![Ready, Awaited, Ready], quiet, vec![0, 2]),
+            (vec![Awaited, Ready, Shown], quiet, vec![1]),
+            (vec![Ready, Shown, Shown], soon, vec![0]),
+            (vec![Awaited, Ready, ReadyBuiltIn], quiet, vec![1]),
+            (vec![Awaited, Shown, ReadyBuiltIn], later, vec![2]),
+            (vec![ReadyBuiltIn, Awaited], front, vec![0]),
+            (vec![], later, vec![]),
+        ];
+        for (states, patience, expected) in cases {
+            assert_eq!(due(&states, patience), expected, "{states:?} {patience:?}");
+        }
+    }
+
+    #[test]
+    fn few_are_named_and_the_others_counted() {
+        assert_eq!(awaited_text(&["a"]), "waiting for a");
+        assert_eq!(awaited_text(&["a", "b", "c"]), "waiting for a, b, c");
+        assert_eq!(awaited_text(&["a", "b", "c", "d", "e"]), "waiting for a, b, c and 2 more");
+    }
+}

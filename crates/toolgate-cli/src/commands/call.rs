@@ -1,0 +1,240 @@
+//! `toolgate call`: one tool, once.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use toolgate::call::arguments as typed;
+use toolgate::registry::{CatalogTool, ToolId};
+use toolgate::shape::for_display;
+use toolgate::trust::AdmittedServers;
+use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ToolCall};
+
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::limits::ARGUMENTS_BYTES_MAX;
+use crate::printer::{Form, Printer};
+use crate::session::Session;
+use crate::tool_text::usage;
+use crate::trouble::Troubles;
+
+/// Call a tool
+///
+/// The arguments are read the way the tool's schema says: `count=3` is a number for a tool that takes a number.
+/// A key given several times makes a list, `a.b=1` reaches into an object, and `key:=JSON` takes any JSON.
+/// The result goes to stdout; with exit code 1 it is the error that the tool reported.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  toolgate call read_file path=README.md
+  toolgate call github__search_issues query='is:open label:bug' limit=5
+  toolgate call write_file --args '{\"path\": \"a.txt\", \"content\": \"hello\"}'
+  toolgate call import --args @request.json --json
+  echo '{\"path\": \"a.txt\"}' | toolgate call read_file --args -"
+)]
+pub(crate) struct Arguments {
+    /// The tool, as `toolgate tools` shows it, or SERVER__TOOL
+    name: String,
+    /// Arguments; they go over those of --args
+    #[arg(value_name = "KEY=VALUE")]
+    words: Vec<String>,
+    /// All arguments as a JSON object: itself, in a file (@FILE), or from stdin (-)
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    args: Option<String>,
+    /// Print what the server sent: texts alone one after the other, anything else as JSON
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+    /// Give up when the tool shows no sign of life for this long
+    #[arg(long, value_name = "MS")]
+    timeout: Option<u64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let configured = session.configured()?;
+    let given = given_arguments(arguments.args.as_deref(), &session.env().workspace)?;
+    // `server__tool` needs that server alone: nobody else has a tool of that name.
+    let only = session.options().server.clone().or_else(|| configured.named_in(&arguments.name));
+    let servers = configured.chosen(only.as_deref())?;
+    let troubles = Troubles::new(session, only.is_some());
+    let calling = Calling { arguments, given, only, troubles };
+    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| calling.go(host, servers, printer).await)
+}
+
+/// One run of the command.
+struct Calling<'a> {
+    arguments: &'a Arguments,
+    given: Option<RawJson>,
+    /// The one server that can have the tool.
+    only: Option<String>,
+    troubles: Troubles,
+}
+
+impl Calling<'_> {
+    async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
+        host.start(servers);
+        let name = &self.arguments.name;
+        let catalog = match host.find_tool(name).await {
+            Ok(catalog) => catalog,
+            Err(error) => return Err(self.not_found(host, error.into())),
+        };
+        let tool = catalog.find(name).ok_or_else(|| CommandError::from(catalog.unknown(name)))?.clone();
+        let call = ToolCall { name: name.clone(), arguments: self.typed_arguments(&tool)?, asked_by: Asker::Cli };
+        let options = RunOptions { timeout: self.arguments.timeout.map(Duration::from_millis), max_duration: None };
+        let call = catalog.prepare(call)?;
+        let started = Instant::now();
+        // Dropped when the person stops waiting: the server is told.
+        let outcome = tokio::select! {
+            biased;
+            outcome = host.run(call, options) => outcome,
+            () = crate::interrupt::interrupted() => CallOutcome::Cancelled,
+        };
+        printer.talk().waits_no_more();
+        let ended = Ended { name, tool: &tool, outcome: &outcome, took: started.elapsed() };
+        match printer.form() {
+            Form::Json => ended.print_json(printer),
+            Form::Text => ended.print_text(printer, self.arguments.raw),
+        }
+    }
+
+    /// Why there is no such tool: the server that was asked for may not be there at all.
+    fn not_found(&self, host: &Host, unknown: CommandError) -> CommandError {
+        if let Err(trouble) = self.troubles.judge(&host.servers()) {
+            return trouble;
+        }
+        let within = self.only.as_deref().and_then(|only| self.arguments.name.strip_prefix(only)?.strip_prefix("__"));
+        match within.map(|tool| host.catalog_now().nearest(tool)).as_deref() {
+            Some(names @ [_, ..]) if unknown.hints().is_empty() => {
+                unknown.hint(format!("did you mean `{}`?", names.join("`, `")))
+            }
+            _ => unknown,
+        }
+    }
+
+    /// The words over what was given as JSON.
+    fn typed_arguments(&self, tool: &CatalogTool) -> Result<RawJson> {
+        let schema = tool.input_schema();
+        let given = self.given.clone().unwrap_or(RawJson::EMPTY_OBJECT);
+        typed::merge(&schema, &given, &self.arguments.words).map_err(|error| {
+            let error = CommandError::new(Ending::Usage, ErrorKind::InvalidArguments.as_str(), error.to_string());
+            error.about(&tool.id.server).hint(usage(&self.arguments.name, &schema))
+        })
+    }
+}
+
+/// What stands behind `--args`.
+fn given_arguments(args: Option<&str>, folder: &std::path::Path) -> Result<Option<RawJson>> {
+    let Some(args) = args else { return Ok(None) };
+    let (from, text) = match args.strip_prefix('@') {
+        None if args == "-" => ("stdin".to_owned(), bounded(std::io::stdin().lock(), "stdin")?),
+        None => ("--args".to_owned(), args.to_owned()),
+        Some(file) => {
+            let path: PathBuf = folder.join(file);
+            let shown = path.display().to_string();
+            let opened = std::fs::File::open(&path);
+            let file = opened.map_err(|error| CommandError::usage(format!("cannot read {shown}: {error}")))?;
+            (shown.clone(), bounded(file, &shown)?)
+        }
+    };
+    let wrong = |error: typed::ArgumentError| CommandError::usage(format!("{from}: {error}"));
+    typed::from_json(&text).map(Some).map_err(wrong)
+}
+
+fn bounded(source: impl std::io::Read, name: &str) -> Result<String> {
+    let mut text = String::new();
+    let read = source.take(ARGUMENTS_BYTES_MAX + 1).read_to_string(&mut text);
+    match read {
+        Err(error) => Err(CommandError::usage(format!("cannot read {name}: {error}"))),
+        Ok(bytes) if bytes as u64 > ARGUMENTS_BYTES_MAX => {
+            Err(CommandError::usage(format!("{name} is larger than {ARGUMENTS_BYTES_MAX} bytes")))
+        }
+        Ok(_) => Ok(text),
+    }
+}
+
+/// A call that has ended.
+struct Ended<'a> {
+    /// What it was called by: `server__tool` stays that, whatever it is shown as when that server is alone.
+    name: &'a str,
+    tool: &'a CatalogTool,
+    outcome: &'a CallOutcome,
+    took: Duration,
+}
+
+impl Ended<'_> {
+    fn print_text(&self, printer: &mut Printer, raw: bool) -> Result<Ending> {
+        let Some(report) = self.outcome.report() else { return Err(self.failure()) };
+        if raw {
+            printer.raw_result(&for_display::raw(&report.result))?;
+        } else {
+            printer.result(&report.for_display())?;
+        }
+        Ok(self.ending())
+    }
+
+    fn print_json(&self, printer: &mut Printer) -> Result<Ending> {
+        let ToolId { server, tool } = &self.tool.id;
+        let report: Option<&CallReport> = self.outcome.report();
+        let failure = if report.is_none() { Some(self.failure()) } else { None };
+        let content = report.and_then(|report| report.result.raw.member("content"));
+        let content = content.unwrap_or_else(|| serde_json::Value::Array(Vec::new()).into());
+        let display = match (report, &failure) {
+            (Some(report), _) => report.for_display(),
+            (None, failure) => failure.as_ref().map(|failure| failure.message().to_owned()).unwrap_or_default(),
+        };
+        printer.json(|json| {
+            json.object(|object| {
+                object.string("name", self.name)?;
+                object.string("server", server)?;
+                object.string("tool", tool)?;
+                object.string("outcome", self.outcome.as_str())?;
+                object.flag("isError", !matches!(self.outcome, CallOutcome::Completed(_)))?;
+                object.raw("content", Some(&content))?;
+                object.raw("structuredContent", report.and_then(|report| report.structured.as_ref()))?;
+                object.string("display", &display)?;
+                object.number("durationMs", u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX))?;
+                match &failure {
+                    Some(failure) => object.member("error", |json| failure.write_inner(json)),
+                    None => Ok(()),
+                }
+            })
+        })?;
+        Ok(failure.map_or_else(|| self.ending(), |failure| failure.ending()))
+    }
+
+    fn ending(&self) -> Ending {
+        match self.outcome {
+            CallOutcome::Completed(_) => Ending::Done,
+            CallOutcome::ToolError(_) => Ending::ToolError,
+            _ => self.failure().ending(),
+        }
+    }
+
+    /// Why there is no result.
+    fn failure(&self) -> CommandError {
+        let name = self.name;
+        let error = match self.outcome {
+            CallOutcome::Cancelled => CommandError::interrupted().saying(format!("`{name}` was cancelled")),
+            CallOutcome::TimedOut { after, idle } => {
+                let (what, setting) =
+                    if *idle { ("no answer or progress", "timeout") } else { ("no answer", "maxDuration") };
+                CommandError::new(Ending::Stopped, "timed_out", format!("`{name}` timed out: {what} within {after:?}"))
+                    .hint(format!("`--timeout MS` or `{setting}` of the server gives it more time"))
+            }
+            CallOutcome::Failed(error) => {
+                let known = CommandError::from(error);
+                match error.kind() {
+                    ErrorKind::InvalidArguments => known.hint(usage(name, &self.tool.input_schema())),
+                    ErrorKind::LoginNeeded => known.hint(format!("run `toolgate mcp auth {}`", self.tool.id.server)),
+                    _ => known,
+                }
+            }
+            other => {
+                CommandError::new(Ending::Denied, "denied", format!("`{name}` was not called: {}", other.as_str()))
+            }
+        };
+        error.about(&self.tool.id.server)
+    }
+}

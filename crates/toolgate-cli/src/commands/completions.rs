@@ -1,0 +1,64 @@
+//! `toolgate completions`: what a shell needs to complete our command lines, and the answers when it asks. No server is started for them.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+
+use crate::args::Cli;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::session::{self, Session};
+
+/// The variable by which a shell asks us.
+const VARIABLE: &str = "COMPLETE";
+
+/// Print the completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "Put one of these where your shell starts:
+  source <(toolgate completions bash)
+  source <(toolgate completions zsh)
+  toolgate completions fish | source")]
+pub(crate) struct Arguments {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let name = arguments.shell.to_string();
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&name) else {
+        return Err(CommandError::usage(format!("there are no completions for {name}")));
+    };
+    let mut script = Vec::new();
+    shell.write_registration(VARIABLE, "toolgate", "toolgate", "toolgate", &mut script)?;
+    session.printer.line(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Ending::Done)
+}
+
+/// Answers a shell that asks what could be typed next.
+pub(crate) fn answer_shell() -> ExitCode {
+    let folder = session::current_folder();
+    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).completer("toolgate");
+    match asked.try_complete(session::words(), Some(&folder)) {
+        Ok(_) => Ending::Done.into(),
+        Err(error) => {
+            // The shell shows nothing of it; a person who tries it by hand sees it.
+            let _said = std::io::stderr().lock().write_all(error.to_string().as_bytes()).is_ok();
+            Ending::Usage.into()
+        }
+    }
+}
+
+/// Completes the name of a server from the settings.
+pub(crate) fn complete_server() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let mut words = session::words().skip_while(|word| word != "--config").skip(1);
+        let names = Session::server_names(words.next().map(PathBuf::from).as_deref());
+        names.into_iter().map(CompletionCandidate::new).collect()
+    })
+}

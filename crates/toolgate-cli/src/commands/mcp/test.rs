@@ -1,0 +1,206 @@
+//! `toolgate mcp test`: whether a server can be reached and understood, step by step, with what it costs and what is wrong with it.
+
+use std::time::Duration;
+
+use clap::Args;
+use toolgate::connect::ServerView;
+use toolgate::shape::visible;
+use toolgate::{Catalog, Host, Interest};
+
+use crate::arrival::all_settled;
+use crate::commands::completions::complete_server;
+use crate::configured::one_server;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::json::JsonWriter;
+use crate::limits::STDERR_LINES_MAX;
+use crate::listing::{counted, skipped, target, transport};
+use crate::printer::{Form, Printer};
+use crate::session::Session;
+use crate::trouble::Troubles;
+
+/// Check whether servers can be reached and understood
+///
+/// Exit code 4 when a server cannot be reached, 5 when it needs a login, 9 when something it offers cannot be used.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  toolgate mcp test                 all servers
+  toolgate mcp test github          one of them
+  toolgate mcp test github --debug  with every message on the wire"
+)]
+pub(crate) struct Arguments {
+    /// The server; without this all of them
+    #[arg(value_name = "NAME", add = complete_server())]
+    only: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let only = one_server(session.options(), arguments.only.as_deref())?;
+    let configured = session.configured()?;
+    let servers = configured.chosen(only.as_deref())?;
+    let troubles = Troubles::new(session, false);
+    session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
+        host.start(servers);
+        all_settled(host, printer.talk()).await;
+        let catalog = host.catalog_now();
+        let views = host.servers();
+        let tested = views.iter().map(|view| test(host, view, &catalog, troubles));
+        let reports = futures_util::future::join_all(tested).await;
+        match printer.form() {
+            Form::Json => printer.json(|json| {
+                json.object(|object| object.array("servers", &reports, |json, report| report.write(json)))
+            })?,
+            Form::Text => {
+                for (at, report) in reports.iter().enumerate() {
+                    if at > 0 {
+                        printer.line("")?;
+                    }
+                    report.print(printer)?;
+                }
+            }
+        }
+        Ok(worst(&reports))
+    })
+}
+
+/// The ending that matters most: not reached, then not logged in, then not well.
+fn worst(reports: &[Report<'_>]) -> Ending {
+    let order = [Ending::Usage, Ending::Unreachable, Ending::LoginNeeded, Ending::Stopped, Ending::Found];
+    let endings: Vec<Ending> = reports.iter().map(Report::ending).collect();
+    order.into_iter().find(|ending| endings.contains(ending)).unwrap_or(Ending::Done)
+}
+
+/// What was found out about one server.
+struct Report<'a> {
+    view: &'a ServerView,
+    counts: [usize; 3],
+    /// How long it took to answer, or why it did not.
+    ping: Option<Result<Duration>>,
+    /// It is not there.
+    failure: Option<CommandError>,
+    /// It is there, but this is wrong with it.
+    problems: Vec<String>,
+}
+
+async fn test<'a>(host: &Host, view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Report<'a> {
+    let server = view.name();
+    let is_there = view.agreed.is_some();
+    let ping = if is_there { Some(host.ping(server).await.map_err(CommandError::from)) } else { None };
+    let trouble = troubles.of(view);
+    let mut problems: Vec<String> = catalog.quarantined().filter(|one| one.server == *server).map(skipped).collect();
+    if let Some(Err(error)) = &ping {
+        problems.insert(0, format!("ping: {}", error.message()));
+    }
+    if let Some(error) = trouble.as_ref().filter(|_| is_there) {
+        problems.insert(0, error.message().to_owned());
+    }
+    let counts = [
+        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
+        catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
+        catalog.resources().iter().filter(|resource| resource.server == *server).count(),
+    ];
+    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems }
+}
+
+impl Report<'_> {
+    fn ending(&self) -> Ending {
+        match &self.failure {
+            // Whatever kept it from answering in time, it was not reached.
+            Some(error) if error.ending() == Ending::Stopped => Ending::Unreachable,
+            Some(error) if error.ending() == Ending::ToolError => Ending::Unreachable,
+            Some(error) => error.ending(),
+            None if self.problems.is_empty() => Ending::Done,
+            None => Ending::Found,
+        }
+    }
+
+    fn print(&self, printer: &mut Printer) -> Result<()> {
+        let config = &self.view.config;
+        let paint = printer.paint();
+        let target = target(self.view);
+        printer.line(&format!("{}  {}", paint.bold(visible::line(&config.name)), paint.dim(target)))?;
+        let good = |what: &str, text: &str| format!("  {} {what:<9}{}", paint.green("✓"), visible::line(text));
+        let bad = |what: &str, text: &str| format!("  {} {what:<9}{}", paint.red("✗"), visible::line(text));
+        printer.line(&good("settings", &config.origin.to_string()))?;
+        if let Some(agreed) = &self.view.agreed {
+            let text = format!("MCP {} with {} in {}", agreed.version, who(self.view), shown_time(agreed.took));
+            printer.line(&good("connect", &text))?;
+        }
+        if let Some(Ok(took)) = &self.ping {
+            printer.line(&good("ping", &shown_time(*took)))?;
+        }
+        if self.view.agreed.is_some() {
+            let [tools, prompts, resources] = self.counts;
+            let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
+            printer.line(&good("offers", &counts.join(", ")))?;
+        }
+        for problem in &self.problems {
+            printer.line(&bad("problem", problem))?;
+        }
+        if let Some(error) = &self.failure {
+            printer.line(&bad("connect", error.message()))?;
+            for hint in error.hints() {
+                printer.line(&format!("    hint: {}", visible::line(hint)))?;
+            }
+            for line in self.last_words() {
+                printer.line(&format!("    stderr: {}", visible::line(&line)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of what a server wrote to stderr before it failed.
+    fn last_words(&self) -> Vec<String> {
+        let written: Vec<&str> = self.view.stderr_tail.lines().collect();
+        let from = written.len().saturating_sub(STDERR_LINES_MAX);
+        written.into_iter().skip(from).map(ToOwned::to_owned).collect()
+    }
+
+    fn write(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {
+        let ServerView { config, status, agreed, stderr_tail, .. } = self.view;
+        let [tools, prompts, resources] = self.counts;
+        let ping = self.ping.as_ref().and_then(|ping| ping.as_ref().ok());
+        json.object(|object| {
+            object.string("name", &config.name)?;
+            object.flag("ok", self.ending() == Ending::Done)?;
+            object.string("status", status.as_str())?;
+            object.string("transport", transport(self.view))?;
+            object.string("target", &config.transport.target())?;
+            let version = agreed.as_ref().map(|agreed| agreed.version.to_string());
+            object.optional_string("protocolVersion", version.as_deref())?;
+            object.raw("serverInfo", agreed.as_ref().map(|agreed| &agreed.info))?;
+            object.number("tools", tools as u64)?;
+            object.number("prompts", prompts as u64)?;
+            object.number("resources", resources as u64)?;
+            object.optional_number("connectMs", agreed.as_ref().map(|agreed| millis(agreed.took)))?;
+            object.optional_number("pingMs", ping.map(|took| millis(*took)))?;
+            object.array("problems", &self.problems, |json, problem| json.string(problem))?;
+            object.optional_string("stderr", Some(stderr_tail.as_str()).filter(|text| !text.is_empty()))?;
+            object.member("error", |json| match &self.failure {
+                Some(error) => error.write_inner(json),
+                None => json.null(),
+            })
+        })
+    }
+}
+
+/// The name and version a server gives itself.
+fn who(view: &ServerView) -> String {
+    let text = |key: &str| {
+        let info = view.agreed.as_ref().map(|agreed| &agreed.info);
+        info.and_then(|info| info.member(key)).and_then(|value| value.read::<String>().ok())
+    };
+    let name = text("name").unwrap_or_else(|| "a server without a name".to_owned());
+    text("version").map_or_else(|| name.clone(), |version| format!("{name} {version}"))
+}
+
+fn millis(took: Duration) -> u64 {
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn shown_time(took: Duration) -> String {
+    format!("{}ms", millis(took))
+}

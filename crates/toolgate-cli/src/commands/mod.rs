@@ -1,0 +1,40 @@
+//! The commands, one per file: what can be typed, and what it does.
+
+pub(crate) mod mcp;
+
+pub(crate) mod tools;
+
+pub(crate) mod call;
+
+pub(crate) mod prompts;
+
+pub(crate) mod prompt;
+
+pub(crate) mod resources;
+
+pub(crate) mod read;
+
+pub(crate) mod completions;
+pub(crate) mod workspace_server;
+
+use crate::args::Command;
+use crate::exit_code::Ending;
+use crate::session::Session;
+
+/// Runs a command. What goes wrong is told here, in the form that was asked for.
+pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
+    let ended = match command {
+        Command::Mcp(mcp::Command::List(arguments)) => mcp::list::run(session, &arguments),
+        Command::Mcp(mcp::Command::Test(arguments)) => mcp::test::run(session, &arguments),
+        Command::Tools(arguments) => tools::run(session, &arguments),
+        Command::Call(arguments) => call::run(session, &arguments),
+        Command::Prompts(arguments) => prompts::run(session, &arguments),
+        Command::Prompt(arguments) => prompt::run(session, &arguments),
+        Command::Resources(arguments) => resources::run(session, &arguments),
+        Command::Read(arguments) => read::run(session, &arguments),
+        Command::Completions(arguments) => completions::run(session, &arguments),
+        Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
+    };
+    let ended = ended.and_then(|ending| Ok(session.printer.flush().map(|()| ending)?));
+    ended.unwrap_or_else(|error| session.printer.report(&error))
+}

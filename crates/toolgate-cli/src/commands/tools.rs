@@ -1,0 +1,242 @@
+//! `toolgate tools`: what there is to call.
+
+use std::borrow::Cow;
+
+use clap::Args;
+use toolgate::connect::ServerView;
+use toolgate::registry::{Catalog, CatalogTool};
+use toolgate::trust::AdmittedServers;
+use toolgate::{Host, Interest, ServerName};
+
+use crate::arrival::{Arrivals, all_settled};
+use crate::commands::completions::complete_server;
+use crate::configured::one_server;
+use crate::error::Result;
+use crate::exit_code::Ending;
+use crate::json::{JsonWriter, ObjectWriter};
+use crate::listing::{Row, counted, heading, rows, write_unusable};
+use crate::printer::{Form, Printer};
+use crate::session::Session;
+use crate::tool_reasons::{Explain, Reasons};
+use crate::tool_text::{ToolDetail, print_details};
+use crate::trouble::Troubles;
+
+/// List the tools of your servers
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  toolgate tools                       the tools of all servers
+  toolgate tools github --desc         one server, with descriptions and arguments
+  toolgate tools --search 'read file'  only tools that mention both words
+  toolgate tools --all                 also those that are hidden or cannot be used, with the reason")]
+pub(crate) struct Arguments {
+    /// Only this server; no other is started
+    #[arg(value_name = "SERVER", add = complete_server())]
+    only: Option<String>,
+    /// Show whole descriptions and the arguments of each tool
+    #[arg(long)]
+    desc: bool,
+    /// Show the schemas too
+    #[arg(long)]
+    schema: bool,
+    /// Only tools whose name, title or description has all of these words
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
+    /// Also tools that are hidden or cannot be used, and why
+    #[arg(long)]
+    all: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let only = one_server(session.options(), arguments.only.as_deref())?;
+    let configured = session.configured()?;
+    let servers = configured.chosen(only.as_deref())?;
+    let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
+    let troubles = Troubles::new(session, only.is_some());
+    let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
+    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| match printer.form() {
+        Form::Json => listing.print_json(host, servers, printer).await,
+        Form::Text => listing.print_text(host, servers, printer).await,
+    })
+}
+
+/// One run of the command.
+struct Listing<'a> {
+    arguments: &'a Arguments,
+    wanted: Wanted,
+    explain: Explain,
+    troubles: Troubles,
+}
+
+impl Listing<'_> {
+    async fn print_json(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
+        host.start(servers);
+        all_settled(host, printer.talk()).await;
+        let views = host.servers();
+        let ending = self.troubles.judge(&views)?;
+        self.troubles.tell_all(&views, printer.talk());
+        let catalog = host.catalog_now();
+        let tools = catalog.tools().iter().filter(|tool| self.wanted.has(tool));
+        printer.json(|json| {
+            json.object(|object| {
+                object.array("tools", tools, write_tool)?;
+                write_unusable(object, &catalog, &["tool"])?;
+                if self.arguments.all { write_filtered(object, &catalog) } else { Ok(()) }
+            })
+        })?;
+        if self.explain == Explain::All {
+            for view in &views {
+                let tools: Vec<&CatalogTool> = tools_of(&catalog, view.name()).collect();
+                Reasons::of(view.name(), &catalog, &tools, self.explain).tell(printer.talk());
+            }
+        }
+        Ok(ending)
+    }
+
+    async fn print_text(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
+        let talk = printer.talk().clone();
+        let mut arrivals = Arrivals::new(host, &talk);
+        host.start(servers);
+        if self.explain == Explain::All {
+            // What is said about names has to be about the ones that stay.
+            all_settled(host, &talk).await;
+        }
+        let mut is_first = true;
+        while let Some(arrived) = arrivals.next().await {
+            let catalog = host.catalog_now();
+            let pending = host.servers().iter().position(|view| !view.is_settled);
+            for view in &arrived {
+                self.troubles.tell(view, &talk);
+                if view.agreed.is_some() {
+                    let is_early = pending.is_some_and(|pending| stands_after(host, pending, view));
+                    let names = if is_early { Names::Certain } else { Names::Shown };
+                    let block = Block { view, catalog: &catalog, names, is_first };
+                    is_first &= self.print_block(&block, printer)? == Printed::Nothing;
+                }
+            }
+            printer.flush()?;
+        }
+        if is_first && self.arguments.search.is_some() {
+            talk.line("no tool has all of these words");
+        }
+        self.troubles.judge(&host.servers())
+    }
+
+    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Printed> {
+        let server = block.view.name();
+        let tools: Vec<&CatalogTool> = tools_of(block.catalog, server).filter(|tool| self.wanted.has(tool)).collect();
+        if tools.is_empty() && self.arguments.search.is_some() {
+            return Ok(Printed::Nothing);
+        }
+        if !block.is_first {
+            printer.line("")?;
+        }
+        heading(printer, server, &counted(tools.len(), "tool"))?;
+        let names: Vec<Cow<'_, str>> = tools.iter().map(|tool| block.names.of(tool)).collect();
+        if self.arguments.desc || self.arguments.schema {
+            let detail = if self.arguments.schema { ToolDetail::Schema } else { ToolDetail::Description };
+            for (name, tool) in names.iter().zip(&tools) {
+                print_details(printer, name, tool, detail)?;
+            }
+        } else {
+            let described = names.iter().zip(&tools);
+            let lines = described.map(|(name, tool)| Row { name, about: tool.description().or(tool.title()) });
+            rows(printer, &lines.collect::<Vec<_>>())?;
+        }
+        let reasons = Reasons::of(server, block.catalog, &tools, self.explain);
+        if self.arguments.all {
+            reasons.print(printer)?;
+        } else {
+            reasons.tell(printer.talk());
+        }
+        Ok(Printed::Something)
+    }
+}
+
+/// Whether a server that has not arrived could still take names away from this one.
+fn stands_after(host: &Host, pending: usize, view: &ServerView) -> bool {
+    host.servers().iter().skip(pending).any(|other| other.name() == view.name())
+}
+
+/// What one server has to show.
+struct Block<'a> {
+    view: &'a ServerView,
+    catalog: &'a Catalog,
+    names: Names,
+    is_first: bool,
+}
+
+/// Under which names tools are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// Those of the catalog.
+    Shown,
+    /// `server__tool`, which nobody can take away, because a server that stands earlier has not arrived yet.
+    Certain,
+}
+
+impl Names {
+    fn of(self, tool: &CatalogTool) -> Cow<'_, str> {
+        match self {
+            Self::Shown => Cow::Borrowed(tool.name.as_str()),
+            Self::Certain => Cow::Owned(tool.qualified_name()),
+        }
+    }
+}
+
+/// Whether a server had something to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Printed {
+    Something,
+    Nothing,
+}
+
+/// What `--search` asks for.
+struct Wanted(Vec<String>);
+
+impl Wanted {
+    fn new(words: Option<&str>) -> Self {
+        Self(words.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect())
+    }
+
+    /// Whether the tool mentions all words.
+    fn has(&self, tool: &CatalogTool) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let parts = [Some(tool.name.as_str()), Some(&*tool.id.tool), tool.title(), tool.description()];
+        let text = parts.into_iter().flatten().map(str::to_lowercase).collect::<Vec<_>>().join("\n");
+        self.0.iter().all(|word| text.contains(word))
+    }
+}
+
+fn tools_of<'a, 's>(
+    catalog: &'a Catalog,
+    server: &'s ServerName,
+) -> impl Iterator<Item = &'a CatalogTool> + use<'a, 's> {
+    catalog.tools().iter().filter(move |tool| tool.id.server == *server)
+}
+
+fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<()> {
+    json.object(|object| {
+        object.string("name", tool.name.as_str())?;
+        object.string("server", &tool.id.server)?;
+        object.string("tool", &tool.id.tool)?;
+        object.optional_string("title", tool.title())?;
+        object.optional_string("description", tool.description())?;
+        object.raw("inputSchema", Some(&tool.input_schema()))?;
+        object.raw("outputSchema", tool.output_schema())?;
+        object.raw("annotations", tool.annotations().as_ref())?;
+        object.flag("trusted", tool.trusted)
+    })
+}
+
+fn write_filtered(object: &mut ObjectWriter<'_>, catalog: &Catalog) -> std::io::Result<()> {
+    object.array("filtered", catalog.filtered(), |json, one| {
+        json.object(|object| {
+            object.string("server", &one.server)?;
+            object.string("tool", &one.tool)?;
+            object.string("reason", &one.reason)
+        })
+    })
+}

@@ -1,0 +1,182 @@
+//! `CommandError`: why a command did not do what was asked, in words for a person and as data for a program, with what to do next.
+
+use toolgate::shape::visible;
+use toolgate::{Error, ErrorKind};
+
+use crate::exit_code::Ending;
+use crate::json::JsonWriter;
+
+/// Shorthand for results of commands.
+pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
+
+/// A command that could not do what was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct CommandError {
+    ending: Ending,
+    kind: &'static str,
+    message: String,
+    /// Lines for people that show what is meant.
+    detail: Option<String>,
+    server: Option<String>,
+    hints: Vec<String>,
+}
+
+impl CommandError {
+    /// A failure of that kind.
+    pub(crate) fn new(ending: Ending, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { ending, kind, message: message.into(), detail: None, server: None, hints: Vec::new() }
+    }
+
+    /// Something was typed wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Ending::Usage, "usage", message)
+    }
+
+    /// Whoever read our output has stopped reading. That is their right, and nothing to talk about.
+    pub(crate) fn output_closed() -> Self {
+        Self::new(Ending::Done, "output_closed", "")
+    }
+
+    /// The person stopped it.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Ending::Stopped, "cancelled", "interrupted")
+    }
+
+    /// The same, about that server.
+    #[must_use]
+    pub(crate) fn about(mut self, server: &str) -> Self {
+        self.server = Some(server.to_owned());
+        self
+    }
+
+    /// The same, with lines that show what is meant.
+    #[must_use]
+    pub(crate) fn detail(mut self, detail: &str) -> Self {
+        self.detail = Some(detail.to_owned());
+        self
+    }
+
+    /// The same, with what to do next.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The same in other words.
+    #[must_use]
+    pub(crate) fn saying(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
+    /// The same with more at the end of the last advice.
+    #[must_use]
+    pub(crate) fn last_hint_with(mut self, more: &str) -> Self {
+        match self.hints.last_mut() {
+            Some(last) => last.push_str(more),
+            None => self.message.push_str(more),
+        }
+        self
+    }
+
+    /// How the program ends because of it.
+    pub(crate) const fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// Whether there is something to say about it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.kind == "output_closed"
+    }
+
+    /// What is wrong, without the advice.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do next.
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    /// What is wrong and what to do next, for a field that takes one text.
+    pub(crate) fn in_one_line(&self) -> String {
+        let hints = self.hints.iter().map(String::as_str);
+        std::iter::once(self.message.as_str()).chain(hints).collect::<Vec<_>>().join("; ")
+    }
+
+    /// `error: …` and `hint: …`, a line each; what others wrote in them cannot act on the terminal.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = format!("error: {}", visible::text(&self.message));
+        if let Some(detail) = &self.detail {
+            text.push('\n');
+            text.push_str(&visible::text(detail));
+        }
+        for hint in &self.hints {
+            text.push_str("\nhint: ");
+            text.push_str(&visible::text(hint));
+        }
+        text
+    }
+
+    /// One object for programs.
+    pub(crate) fn write(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {
+        json.object(|object| object.member("error", |json| self.write_inner(json)))
+    }
+
+    /// What stands behind `"error":`.
+    pub(crate) fn write_inner(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {
+        json.object(|error| {
+            error.member("code", |json| json.number(u64::from(self.ending.code())))?;
+            error.string("kind", self.kind)?;
+            error.string("message", &self.message)?;
+            error.optional_string("server", self.server.as_deref())?;
+            let hint = self.hints.join("\n");
+            error.optional_string("hint", Some(hint.as_str()).filter(|hint| !hint.is_empty()))
+        })
+    }
+}
+
+/// How the program ends because of a failure of that kind.
+fn ending_of(kind: ErrorKind) -> Ending {
+    match kind {
+        ErrorKind::Settings | ErrorKind::InvalidArguments => Ending::Usage,
+        ErrorKind::LoginNeeded => Ending::LoginNeeded,
+        ErrorKind::TimedOut => Ending::Stopped,
+        ErrorKind::Refused => Ending::ToolError,
+        ErrorKind::UnknownServer | ErrorKind::UnknownTool | ErrorKind::UnknownPrompt | ErrorKind::UnknownResource => {
+            Ending::Unknown
+        }
+        _ => Ending::Unreachable,
+    }
+}
+
+impl From<&Error> for CommandError {
+    fn from(error: &Error) -> Self {
+        Self {
+            ending: ending_of(error.kind()),
+            kind: error.kind().as_str(),
+            message: error.to_string(),
+            detail: None,
+            server: error.server().map(|server| server.to_string()),
+            hints: error.hint().map(ToOwned::to_owned).into_iter().collect(),
+        }
+    }
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// Our own output could not be written.
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::output_closed();
+        }
+        Self::new(Ending::Usage, "output", format!("cannot write the output: {error}"))
+    }
+}

@@ -1,0 +1,28 @@
+//! Every bound of the program on what comes from outside, the unit at the end of the name and the reason beside it.
+
+/// Arguments read from a file or from stdin: more than any tool takes in one call.
+pub(crate) const ARGUMENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Questions in one form: a person who is asked more than this is being worn down, not asked.
+pub(crate) const FORM_FIELDS_MAX: usize = 32;
+
+/// Choices of one question.
+pub(crate) const FORM_CHOICES_MAX: usize = 1000;
+
+/// The end of what a server wrote to stderr that is shown when it failed.
+pub(crate) const STDERR_LINES_MAX: usize = 20;
+
+/// Servers named while they are waited for; the others are counted.
+pub(crate) const AWAITED_NAMES_MAX: usize = 3;
+
+/// Arguments of one tool or prompt that are named to somebody who gave wrong ones.
+pub(crate) const TAKEN_ARGUMENTS_MAX: usize = 40;
+
+/// Lines kept while a question is on the screen; a server must not fill our memory while a person thinks.
+pub(crate) const HELD_BACK_LINES_MAX: usize = 1000;
+
+/// Lines of one kind about one server that are said without being asked for; the others are counted.
+pub(crate) const LIKE_LINES_MAX: usize = 3;
+
+/// Servers named to somebody who asked for one that is not there, when none is like it.
+pub(crate) const NAMED_SERVERS_MAX: usize = 20;

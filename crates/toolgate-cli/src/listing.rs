@@ -1,0 +1,128 @@
+//! Blocks of a listing for people: a server and what it offers, names in one column and what is said about them in the next.
+
+use std::io::Result;
+
+use toolgate::discovery::Quarantined;
+use toolgate::registry::Catalog;
+use toolgate::shape::visible;
+use toolgate::wire::Era;
+use toolgate::{ServerName, ServerView};
+
+use crate::columns::{cut, filled, summary, width};
+use crate::json::ObjectWriter;
+use crate::limits::LIKE_LINES_MAX;
+use crate::printer::Printer;
+
+/// Names longer than this push what is said about them to the right instead of widening the column for all.
+const NAME_COLUMNS_MAX: usize = 40;
+
+/// What is said about a name takes no more than this where there is no edge to cut it at.
+const ABOUT_COLUMNS_MAX: usize = 100;
+
+/// Command lines are longer than anybody reads in a list.
+const TARGET_COLUMNS_MAX: usize = 80;
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// One line of a block: a name, and what is said about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Row<'a> {
+    /// The name.
+    pub(crate) name: &'a str,
+    /// What is said about it; the first sentence is shown.
+    pub(crate) about: Option<&'a str>,
+}
+
+/// Prints the heading of a block: whose it is, and how much there is.
+pub(crate) fn heading(printer: &mut Printer, server: &str, what: &str) -> Result<()> {
+    let paint = printer.paint();
+    printer.line(&format!("{}{GAP}{}", paint.bold(visible::line(server)), paint.dim(what)))
+}
+
+/// Prints rows below a heading.
+pub(crate) fn rows<'a>(printer: &mut Printer, rows: &[Row<'a>]) -> Result<()> {
+    let names: Vec<_> = rows.iter().map(|row| visible::line(row.name)).collect();
+    let name_columns = names.iter().map(|name| width(name)).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
+    let room = printer.terminal().columns;
+    let paint = printer.paint();
+    for (name, row) in names.iter().zip(rows) {
+        let about = row.about.map(summary).filter(|about| !about.is_empty());
+        let Some(about) = about else {
+            printer.line(&format!("{GAP}{name}"))?;
+            continue;
+        };
+        let start = format!("{GAP}{}{GAP}", filled(name, name_columns));
+        let about = visible::line(about);
+        let about = cut(&about, room.map_or(ABOUT_COLUMNS_MAX, |room| room.saturating_sub(width(&start))));
+        printer.line(format!("{start}{}", paint.dim(about)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// How a server is spoken to: what the settings say, or what was found out when they leave it open.
+pub(crate) fn transport(view: &ServerView) -> &'static str {
+    match &view.agreed {
+        Some(agreed) if agreed.era == Era::LegacySse => "sse",
+        _ => view.config.transport.kind(),
+    }
+}
+
+/// Where a server is: a command line or address that does not push everything else aside.
+pub(crate) fn target(view: &ServerView) -> String {
+    let target = cut(&view.config.transport.target(), TARGET_COLUMNS_MAX);
+    visible::line(&format!("{target} ({})", transport(view))).into_owned()
+}
+
+/// `1 tool`, `2 tools`, `no tools`.
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    match count {
+        0 => format!("no {one}s"),
+        1 => format!("1 {one}"),
+        more => format!("{more} {one}s"),
+    }
+}
+
+/// Says which entries of a server cannot be used. Only so many lines are said without being asked for.
+pub(crate) fn print_unusable(printer: &Printer, catalog: &Catalog, server: &ServerName, kinds: &[&str]) {
+    let unusable: Vec<_> =
+        catalog.quarantined().filter(|one| one.server == *server && kinds.contains(&one.kind)).collect();
+    for one in unusable.iter().take(LIKE_LINES_MAX) {
+        let line = format!("MCP server {server}: {}", skipped(one));
+        printer.talk().line(&visible::line(&line));
+    }
+    if unusable.len() > LIKE_LINES_MAX {
+        let more = unusable.len() - LIKE_LINES_MAX;
+        printer.talk().line(&visible::line(&format!("MCP server {server}: {more} more skipped")));
+    }
+}
+
+/// `tool echo skipped: …`.
+pub(crate) fn skipped(one: &Quarantined) -> String {
+    match &one.name {
+        Some(name) => format!("{} {name} skipped: {}", one.kind, one.reason),
+        None => format!("unnamed {} skipped: {}", one.kind, one.reason),
+    }
+}
+
+/// The same as data: whose, what, why.
+pub(crate) fn write_unusable(object: &mut ObjectWriter<'_>, catalog: &Catalog, kinds: &[&'static str]) -> Result<()> {
+    let unusable = catalog.quarantined().filter(|one| kinds.contains(&one.kind));
+    object.array("quarantined", unusable, |json, one| {
+        json.object(|object| {
+            object.string("server", &one.server)?;
+            object.optional_string(one.kind, one.name.as_deref())?;
+            object.string("reason", &one.reason)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "tool")), ["no tools", "1 tool", "2 tools"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! From what was typed and the world around the process to a host. The only file that reads the environment, the home folder and the
+//! current folder: everything else is handed what it needs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolgate::shape::visible;
+use toolgate::{Host, HostDirs, HostEnv, SystemClock};
+
+use crate::args::Options;
+use crate::configured::{Configured, Plan, naming};
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::front_end::Person;
+use crate::interrupt::interrupted;
+use crate::printer::{Form, Printer};
+use crate::terminal::Terminal;
+use crate::trouble::Surroundings;
+use crate::wire_tap;
+
+/// Where the administrator's files are.
+const SYSTEM_FOLDER: &str = "/etc/toolgate";
+
+/// Stands for a home where there is none: a place that holds nothing.
+const NO_HOME: &str = "/nonexistent";
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct Session {
+    options: Options,
+    env: HostEnv,
+    /// Where results go.
+    pub(crate) printer: Printer,
+}
+
+impl Session {
+    /// Looks around.
+    pub(crate) fn new(options: Options) -> Self {
+        let vars = variables();
+        let form = if options.json { Form::Json } else { Form::Text };
+        let printer = Printer::new(form, terminal(&vars, &options));
+        let (dirs, workspace) = (folders(&vars), current_folder());
+        Self { options, env: HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) }, printer }
+    }
+
+    /// For somebody who reads JSON, when what was typed could not be read.
+    pub(crate) fn for_programs() -> Self {
+        Self::new(Options { json: true, ..Options::default() })
+    }
+
+    /// What was typed for every command.
+    pub(crate) const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The world, for the library.
+    pub(crate) const fn env(&self) -> &HostEnv {
+        &self.env
+    }
+
+    /// Whether something runs in a sandbox, from which not everything can be reached.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        let is_set = self.env.vars.get("SANDBOX").is_some_and(|value| !value.is_empty());
+        if is_set { Surroundings::Sandbox } else { Surroundings::Open }
+    }
+
+    /// The servers of the settings. What is odd in them is said; what is wrong ends the command.
+    pub(crate) fn configured(&self) -> Result<Configured> {
+        Configured::read(&self.env, self.options.config.as_deref(), self.printer.talk())
+    }
+
+    /// A host with nothing started yet.
+    fn host(&self, plan: &Plan) -> Host {
+        let terminal = self.printer.terminal();
+        let asks_nothing = self.options.headless || self.options.json;
+        let person = Person {
+            talk: self.printer.talk().clone(),
+            can_be_asked: terminal.can_ask() && !asks_nothing,
+            wants_details: self.options.debug,
+        };
+        let mut builder = Host::builder(self.env.clone())
+            .front_end(Arc::new(person))
+            .interest(plan.interest)
+            .naming(naming(&plan.settings))
+            .connect_limit(plan.settings.connect_limit())
+            .for_one_question();
+        if self.options.debug {
+            builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
+        }
+        builder.build()
+    }
+
+    /// Works with servers: starts them, and stops them when the work is done, has failed, or is no longer wanted.
+    ///
+    /// A failure is told before the servers are stopped, which may take a moment.
+    pub(crate) fn with_host(
+        &mut self,
+        plan: &Plan,
+        work: impl AsyncFnOnce(&Host, &mut Printer) -> Result<Ending>,
+    ) -> Result<Ending> {
+        self.in_runtime(async |session| {
+            let host = session.host(plan);
+            let ended = tokio::select! {
+                biased;
+                ended = work(&host, &mut session.printer) => ended,
+                () = interrupted() => Err(CommandError::interrupted()),
+            };
+            let printer = &mut session.printer;
+            printer.talk().waits_no_more();
+            let ended = match ended.and_then(|ending| Ok(printer.flush().map(|()| ending)?)) {
+                Ok(ending) => ending,
+                Err(error) => printer.report(&error),
+            };
+            if session.options.debug {
+                let_servers_speak(&host, &session.printer);
+            }
+            tokio::select! {
+                () = host.shutdown() => {}
+                () = interrupted() => {} // Whoever says it twice means it.
+            }
+            Ok(ended)
+        })
+    }
+
+    /// Does something that waits for others.
+    pub(crate) fn in_runtime(&mut self, work: impl AsyncFnOnce(&mut Self) -> Result<Ending>) -> Result<Ending> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            CommandError::new(Ending::Unreachable, "runtime", format!("cannot start the runtime: {error}"))
+        })?;
+        let ended = runtime.block_on(work(self));
+        // A thread that still waits for a key or for stdin is not waited for.
+        runtime.shutdown_background();
+        ended
+    }
+
+    /// The names of the servers in the settings, as far as they can be read.
+    pub(crate) fn server_names(config: Option<&Path>) -> Vec<String> {
+        let session = Self::new(Options::default());
+        Configured::names(&session.env, config)
+    }
+}
+
+/// What servers wrote to stderr.
+fn let_servers_speak(host: &Host, printer: &Printer) {
+    for view in host.servers() {
+        for line in view.stderr_tail.lines() {
+            let who = visible::line(view.name()).into_owned();
+            printer.talk().line(&format!("{who} stderr: {}", visible::line(line)));
+        }
+    }
+}
+
+/// The words of the command line.
+pub(crate) fn words() -> impl Iterator<Item = OsString> {
+    std::env::args_os()
+}
+
+/// Whether a shell asks what could be typed next.
+pub(crate) fn is_asked_by_shell() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+    std::env::var_os("COMPLETE").is_some()
+}
+
+/// Variables that are not text are of no use to settings.
+fn variables() -> BTreeMap<String, String> {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
+}
+
+fn folders(vars: &BTreeMap<String, String>) -> HostDirs {
+    let set = |name: &str| vars.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = set("HOME");
+    let user =
+        set("TOOLGATE_HOME").unwrap_or_else(|| home.as_deref().unwrap_or_else(|| Path::new(NO_HOME)).join(".toolgate"));
+    HostDirs { user, system: set("TOOLGATE_SYSTEM_DIR").unwrap_or_else(|| SYSTEM_FOLDER.into()), home }
+}
+
+/// A folder that was removed under our feet is still the one we were started in; whoever uses it will say that it is gone.
+pub(crate) fn current_folder() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+fn terminal(vars: &BTreeMap<String, String>, options: &Options) -> Terminal {
+    let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = vars.get("TERM").is_some_and(|name| name == "dumb");
+    let stdout = std::io::stdout().is_terminal();
+    let asked = vars.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let measured = || {
+        let size = if stdout { rustix::termios::tcgetwinsize(std::io::stdout()).ok() } else { None };
+        size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    };
+    Terminal {
+        stdin: std::io::stdin().is_terminal(),
+        stdout,
+        stderr: std::io::stderr().is_terminal(),
+        columns: asked.or_else(measured),
+        colours: !options.no_color && !is_set("NO_COLOR") && !is_dumb,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::folders;
+
+    #[test]
+    fn folders_are_where_the_variables_say() {
+        let home = ("HOME", "/home/a");
+        let cases = [
+            (vec![home], "/home/a/.toolgate", "/etc/toolgate", Some("/home/a")),
+            (vec![home, ("TOOLGATE_HOME", "/t")], "/t", "/etc/toolgate", Some("/home/a")),
+            (vec![("TOOLGATE_SYSTEM_DIR", "/s")], "/nonexistent/.toolgate", "/s", None),
+            (vec![("HOME", ""), ("TOOLGATE_HOME", "")], "/nonexistent/.toolgate", "/etc/toolgate", None),
+        ];
+        for (vars, user, system, home) in cases {
+            let vars: BTreeMap<String, String> =
+                vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let found = folders(&vars);
+            assert_eq!((found.user, found.system), (PathBuf::from(user), PathBuf::from(system)), "{vars:?}");
+            assert_eq!(found.home, home.map(PathBuf::from), "{vars:?}");
+        }
+    }
+}

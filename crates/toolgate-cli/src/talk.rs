@@ -1,0 +1,159 @@
+//! `Talk`: everything said on stderr — errors, news, progress — and the line that shows who is waited for, only on a terminal.
+
+use std::io::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use toolgate::shape::visible;
+
+use crate::error::CommandError;
+use crate::limits::HELD_BACK_LINES_MAX;
+use crate::terminal::{Paint, Terminal};
+
+/// How often the line that shows who is waited for moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What is said beside the results. Shared: servers say something while a command is at work.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    is_terminal: bool,
+    paint: Paint,
+    screen: Mutex<Screen>,
+    /// Held while a question stands on the screen: one at a time.
+    question: Mutex<()>,
+}
+
+/// What stands on the terminal.
+#[derive(Debug, Default)]
+struct Screen {
+    /// Shown while something is waited for.
+    waiting: Option<ProgressBar>,
+    /// A question is being answered: nothing else may be written. Whoever wants to is not made to wait, what they say is.
+    is_asking: bool,
+    held_back: Vec<String>,
+    dropped: usize,
+}
+
+impl Talk {
+    /// Talks on stderr.
+    pub(crate) fn new(terminal: &Terminal) -> Self {
+        let (screen, question) = (Mutex::default(), Mutex::default());
+        Self { is_terminal: terminal.stderr, paint: terminal.paint_talk(), screen, question }
+    }
+
+    /// How talk is coloured.
+    pub(crate) const fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Whether somebody reads along.
+    pub(crate) const fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Says a line. Whoever calls has made what servers wrote visible.
+    pub(crate) fn line(&self, line: &str) {
+        let mut screen = self.screen();
+        if screen.is_asking {
+            screen.hold_back(line);
+            return;
+        }
+        match &screen.waiting {
+            Some(bar) => bar.suspend(|| say(line)),
+            None => say(line),
+        }
+    }
+
+    /// Says why something was not done.
+    pub(crate) fn error(&self, error: &CommandError) {
+        for line in error.to_text().lines() {
+            let painted = match line.split_once(": ") {
+                Some(("error", rest)) => format!("{} {rest}", self.paint.red("error:")),
+                Some(("hint", rest)) => format!("{} {rest}", self.paint.yellow("hint:")),
+                _ => line.to_owned(),
+            };
+            self.line(&painted);
+        }
+    }
+
+    /// Shows what is waited for, on a terminal; anywhere else nothing.
+    pub(crate) fn waits(&self, for_what: &str) {
+        let mut screen = self.screen();
+        if !self.is_terminal || screen.is_asking {
+            return;
+        }
+        let bar = screen.waiting.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+        bar.set_message(visible::line(for_what).into_owned());
+    }
+
+    /// Nothing is waited for any more.
+    pub(crate) fn waits_no_more(&self) {
+        self.screen().clear();
+    }
+
+    /// Writes results while nothing else is drawn on the terminal they may share.
+    pub(crate) fn undisturbed<T>(&self, act: impl FnOnce() -> T) -> T {
+        match &self.screen().waiting {
+            Some(bar) => bar.suspend(act),
+            None => act(),
+        }
+    }
+
+    /// Gives the terminal to a question until it is answered. Blocks while another one stands there.
+    pub(crate) fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let _one_at_a_time = self.question.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut screen = self.screen();
+            screen.clear();
+            screen.is_asking = true;
+        }
+        let answer = ask();
+        let mut screen = self.screen();
+        screen.is_asking = false;
+        for line in std::mem::take(&mut screen.held_back) {
+            say(&line);
+        }
+        match std::mem::take(&mut screen.dropped) {
+            0 => {}
+            dropped => say(&format!("({dropped} more lines were not kept while the question was open)")),
+        }
+        answer
+    }
+
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Screen {
+    fn clear(&mut self) {
+        if let Some(bar) = self.waiting.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn hold_back(&mut self, line: &str) {
+        if self.held_back.len() < HELD_BACK_LINES_MAX {
+            self.held_back.push(line.to_owned());
+        } else {
+            self.dropped += 1;
+        }
+    }
+}
+
+/// One write for one line, so that lines of several programs on the same terminal stay lines.
+fn say(line: &str) {
+    let mut text = String::with_capacity(line.len() + 1);
+    text.push_str(line);
+    text.push('\n');
+    // Nobody to talk to is no reason to stop working.
+    let _said = std::io::stderr().lock().write_all(text.as_bytes()).is_ok();
+}

@@ -1,0 +1,31 @@
+//! The program through its front door: what is typed, what comes out of which stream, and how it ends. One file per command.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+
+mod room;
+
+mod mcp_list;
+mod mcp_test;
+
+mod tools;
+mod tools_hanging;
+mod tools_hostile;
+
+mod call;
+mod call_endings;
+
+mod prompts;
+mod resources;
+
+mod settings_files;
+mod usage;
+
+mod completions;
+mod debug;
+mod recording;
+mod workspace_server;
+
+mod screen;
+
+mod terminal;
+mod terminal_forms;

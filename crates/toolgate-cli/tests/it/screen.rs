@@ -1,0 +1,120 @@
+//! A terminal with somebody at it: a pseudo-terminal, what is shown on it, and the keys that are pressed when a text appears.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::room::Room;
+
+/// How long a text may take to appear.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What was seen on the terminal, and how the program ended.
+pub(crate) struct Seen {
+    pub(crate) text: String,
+    pub(crate) code: Option<i32>,
+}
+
+impl Seen {
+    /// The text without the sequences that move the cursor and colour it.
+    pub(crate) fn plain(&self) -> String {
+        let mut plain = String::new();
+        let mut letters = self.text.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                // Ours all have the form `ESC [ … letter`, or `ESC letter`.
+                '\u{1b}' => {
+                    if letters.next() == Some('[') {
+                        let _last = letters.by_ref().find(|letter| letter.is_ascii_alphabetic());
+                    }
+                }
+                '\r' => {}
+                other => plain.push(other),
+            }
+        }
+        plain
+    }
+}
+
+/// Runs the program on a terminal of 80 columns. Each key is pressed when its text has appeared since the key before.
+pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let stream = || Stdio::from(slave.try_clone().unwrap());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(words)
+        .env_clear()
+        .envs(room.world.variables())
+        .env("TERM", "xterm-256color")
+        .current_dir(room.world.workspace())
+        .stdin(stream())
+        .stdout(stream())
+        .stderr(stream())
+        .spawn()
+        .unwrap();
+    drop(slave);
+    let mut keyboard = File::from(master);
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let reading = read_in_thread(keyboard.try_clone().unwrap(), shown.clone());
+    let mut from = 0;
+    for (text, key) in keys {
+        from = wait_for(&shown, from, text);
+        keyboard.write_all(key.as_bytes()).unwrap();
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("the program did not end; on the screen:\n{}", so_far(&shown));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    reading.join().unwrap();
+    Seen { text: so_far(&shown), code: status.code() }
+}
+
+fn so_far(shown: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&shown.lock().unwrap()).into_owned()
+}
+
+fn wait_for(shown: &Mutex<Vec<u8>>, from: usize, text: &str) -> usize {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let all = so_far(shown);
+        if let Some(at) = all.get(from..).and_then(|new| new.find(text)) {
+            return from + at + text.len();
+        }
+        assert!(Instant::now() < deadline, "{text:?} never appeared; on the screen:\n{all}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn read_in_thread(mut terminal: File, shown: Arc<Mutex<Vec<u8>>>) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        // Reading ends with an error when the last program has closed the terminal.
+        while let Ok(size) = terminal.read(&mut chunk) {
+            if size == 0 {
+                return;
+            }
+            let new = &chunk[..size];
+            shown.lock().unwrap().extend_from_slice(new);
+            // A terminal answers the question where its cursor is.
+            if new.windows(4).any(|part| part == b"\x1b[6n") {
+                let _answered = terminal.write_all(b"\x1b[1;1R").is_ok();
+            }
+        }
+    })
+}

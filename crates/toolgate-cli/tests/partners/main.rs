@@ -1,0 +1,16 @@
+//! The `toolgate` program with MCP servers that nobody here wrote, together in one settings file.
+//!
+//! The servers are installed by `interop/install`; `interop/README.md` names them. Everything is asserted by what comes out of the program.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+
+mod installed;
+mod room;
+
+mod listings;
+
+mod calls;
+
+mod offers;
+
+mod addresses;
