@@ -3,8 +3,10 @@
 //! What is ready is shown at once when nothing has arrived for a moment. Servers that start alike arrive within that moment, so they stand
 //! in order; a server that takes long never holds up the others.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::time::Instant;
 use toolgate::servers::TransportConfig;
 use toolgate::{Host, HostEvent, HostEvents, ServerName, ServerView};
@@ -13,10 +15,10 @@ use crate::limits::AWAITED_NAMES_MAX;
 use crate::talk::Talk;
 
 /// When nothing has arrived for this long, what is there is shown.
-const QUIET_MIN: Duration = Duration::from_millis(4);
+const QUIET_MIN: Duration = Duration::from_millis(3);
 
 /// Servers that took long to start arrive at longer intervals: this part of the time since the beginning counts as a moment.
-const QUIET_PART: f64 = 0.15;
+const QUIET_PART: f64 = 0.10;
 
 /// What needs no starting is there at once, but stands last and is the first to lose a name: it waits for the others, up to this.
 const BUILT_IN_WAIT: Duration = Duration::from_secs(2);
@@ -33,14 +35,14 @@ pub(crate) struct Arrivals<'a> {
     host: &'a Host,
     talk: &'a Talk,
     events: HostEvents,
-    shown: Vec<ServerName>,
+    shown: HashSet<ServerName>,
     begun: Instant,
 }
 
 impl<'a> Arrivals<'a> {
     /// To be made before the servers are started, so that no arrival is missed.
     pub(crate) fn new(host: &'a Host, talk: &'a Talk) -> Self {
-        Self { host, talk, events: host.events(), shown: Vec::new(), begun: Instant::now() }
+        Self { host, talk, events: host.events(), shown: HashSet::new(), begun: Instant::now() }
     }
 
     /// The servers to be shown now, in the order of the settings; nothing when all have been.
@@ -62,7 +64,7 @@ impl<'a> Arrivals<'a> {
             };
             let now = due(&states, patience);
             if !now.is_empty() {
-                return Some(self.show(views, &now));
+                return Some(self.show(&views, &now));
             }
             if !states.contains(&State::Awaited) {
                 self.talk.waits_no_more();
@@ -86,9 +88,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    fn show(&mut self, views: Vec<ServerView>, now: &[usize]) -> Vec<ServerView> {
-        let is_due = |(at, _): &(usize, ServerView)| now.contains(at);
-        let due: Vec<ServerView> = views.into_iter().enumerate().filter(is_due).map(|(_, view)| view).collect();
+    fn show(&mut self, views: &[ServerView], now: &[usize]) -> Vec<ServerView> {
+        let due: Vec<ServerView> = now.iter().filter_map(|at| views.get(*at)).cloned().collect();
         self.shown.extend(due.iter().map(|view| view.name().clone()));
         due
     }
@@ -100,7 +101,11 @@ impl<'a> Arrivals<'a> {
         let until = until.unwrap_or(look_again).min(look_again);
         loop {
             match tokio::time::timeout_at(until, self.events.next()).await {
-                Ok(Some(HostEvent::Settled(_) | HostEvent::Missed(_))) => return true,
+                Ok(Some(HostEvent::Settled(_) | HostEvent::Missed(_))) => {
+                    // Those that arrived together are looked at together.
+                    while let Some(Some(_)) = self.events.next().now_or_never() {}
+                    return true;
+                }
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => return false,
             }

@@ -9,7 +9,10 @@ use toolgate::connect::{Elicitation, ElicitationAnswer};
 use toolgate::shape::visible;
 use toolgate::{RawJson, ServerName};
 
+use crate::columns::short;
 use crate::form::{self, Choice, Field, Kind};
+use crate::limits::{FORM_HELP_CHARS_MAX, LABEL_CHARS_MAX, QUESTION_CHARS_MAX};
+use crate::question::Asker;
 use crate::talk::Talk;
 
 /// What a person may do with a question.
@@ -47,16 +50,17 @@ impl From<InquireError> for NoAnswer {
     }
 }
 
-/// Asks. Blocks until the person has decided.
-pub(crate) fn ask(talk: &Talk, server: &ServerName, question: &Elicitation) -> ElicitationAnswer {
-    talk.asking(|| match question {
-        Elicitation::Form { message, schema } => ask_form(server, message, schema),
+/// Asks. Blocks until the person has decided; a question nobody waits for any more is not asked.
+pub(crate) fn ask(talk: &Talk, asker: &Asker, server: &ServerName, question: &Elicitation) -> ElicitationAnswer {
+    let answer = talk.asking(asker, || match question {
+        Elicitation::Form { message, schema } => ask_form(asker, server, message, schema),
         Elicitation::Url { message, url } => ask_url(server, message, url),
-    })
+    });
+    answer.unwrap_or(ElicitationAnswer::Cancel)
 }
 
-fn ask_form(server: &ServerName, message: &str, schema: &RawJson) -> ElicitationAnswer {
-    let heading = format!("{} asks: {}", visible::line(server), visible::line(message));
+fn ask_form(asker: &Asker, server: &ServerName, message: &str, schema: &RawJson) -> ElicitationAnswer {
+    let heading = format!("{} asks: {}", visible::line(server), short(message, QUESTION_CHARS_MAX));
     let fields = match form::fields(schema) {
         Ok(fields) => fields,
         Err(reason) => {
@@ -71,7 +75,7 @@ fn ask_form(server: &ServerName, message: &str, schema: &RawJson) -> Elicitation
             Ok(Willing::Decline) => return ElicitationAnswer::Decline,
             Ok(Willing::Cancel) | Err(_) => return ElicitationAnswer::Cancel,
         }
-        match ask_fields(&fields) {
+        match ask_fields(asker, &fields) {
             Ok(answers) => return ElicitationAnswer::Accept(Some(form::answer(answers))),
             Err(NoAnswer::Back) => {}
             Err(NoAnswer::Out) => return ElicitationAnswer::Cancel,
@@ -79,9 +83,12 @@ fn ask_form(server: &ServerName, message: &str, schema: &RawJson) -> Elicitation
     }
 }
 
-fn ask_fields(fields: &[Field]) -> Result<Vec<(String, Value)>, NoAnswer> {
+fn ask_fields(asker: &Asker, fields: &[Field]) -> Result<Vec<(String, Value)>, NoAnswer> {
     let mut answers = Vec::new();
     for field in fields {
+        if asker.is_gone() {
+            return Err(NoAnswer::Out);
+        }
         if let Some(value) = ask_field(field)? {
             answers.push((field.name.clone(), value));
         }
@@ -91,8 +98,8 @@ fn ask_fields(fields: &[Field]) -> Result<Vec<(String, Value)>, NoAnswer> {
 
 fn ask_field(field: &Field) -> Result<Option<Value>, NoAnswer> {
     let optional = if field.is_required { "" } else { " (optional)" };
-    let label = format!("{}{optional}:", visible::line(field.label()));
-    let help = field.description.as_deref().map(|text| visible::line(text).into_owned());
+    let label = format!("{}{optional}:", short(field.label(), LABEL_CHARS_MAX));
+    let help = field.description.as_deref().map(|text| short(text, FORM_HELP_CHARS_MAX));
     match &field.kind {
         Kind::YesOrNo => {
             let mut prompt = Confirm::new(&label);
@@ -154,7 +161,7 @@ fn ask_several(field: &Field, choices: &[Choice], label: &str, help: Option<&str
 }
 
 fn shown(choices: &[Choice]) -> Vec<String> {
-    choices.iter().map(|choice| visible::line(&choice.label).into_owned()).collect()
+    choices.iter().map(|choice| short(&choice.label, LABEL_CHARS_MAX)).collect()
 }
 
 /// Nothing is opened for the person: they see where it leads and go there themselves.
@@ -164,7 +171,7 @@ fn ask_url(server: &ServerName, message: &str, url: &str) -> ElicitationAnswer {
         "{} asks you to visit {}: {}\n  {}",
         visible::line(server),
         visible::line(host),
-        visible::line(message),
+        short(message, QUESTION_CHARS_MAX),
         visible::line(url)
     ));
     let question = format!("Will you open this page at {} yourself?", visible::line(host));

@@ -1,6 +1,7 @@
 //! Text in columns: how wide it is on a terminal, cut and filled up to a width, and tables that fit.
 
 use comfy_table::{ContentArrangement, Table};
+use toolgate::shape::visible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Stands at the end of what was cut.
@@ -31,6 +32,14 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     if columns > 0 {
         kept.push(CUT);
     }
+    kept
+}
+
+/// A text of a server on one line, and no more than its first characters: marks that take no column count, too.
+pub(crate) fn short(text: &str, chars_max: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(chars_max) else { return visible::line(text).into_owned() };
+    let mut kept = visible::line(text.get(..end).unwrap_or_default()).into_owned();
+    kept.push(CUT);
     kept
 }
 
@@ -73,7 +82,7 @@ pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>, columns: Option<u
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, filled, summary, table, width};
+    use super::{cut, filled, short, summary, table, width};
 
     #[test]
     fn texts_are_cut_and_filled_by_columns_not_by_letters() {
@@ -89,6 +98,19 @@ mod tests {
             assert_eq!(cut(text, columns), expected, "{text} in {columns}");
             assert!(width(&cut(text, columns)) <= columns);
             assert_eq!(width(&filled(&cut(text, columns), columns)), columns, "{text} in {columns}");
+        }
+    }
+
+    #[test]
+    fn texts_of_servers_are_one_short_line() {
+        let cases = [
+            ("good", "good"),
+            ("a\nb", "a\\nb"),
+            ("abcde", "abcd…"),
+            ("e\u{301}\u{301}\u{301}\u{301}", "e\u{301}\u{301}\u{301}…"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(short(text, 4), expected, "{text:?}");
         }
     }
 

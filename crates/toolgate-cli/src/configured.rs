@@ -46,6 +46,18 @@ pub(crate) struct SetAside {
     pub(crate) source: &'static str,
 }
 
+impl SetAside {
+    /// Why it cannot be asked anything.
+    pub(crate) fn error(&self) -> CommandError {
+        let Self { name, reason, .. } = self;
+        let error = match self.status {
+            ServerStatus::Blocked => CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}")),
+            _ => CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {reason}")),
+        };
+        error.about(name)
+    }
+}
+
 impl Configured {
     /// Reads the settings. A file that cannot be read is an error; what else is odd is said.
     pub(crate) fn read(env: &HostEnv, config: Option<&Path>, talk: &Talk) -> Result<Self> {
@@ -93,8 +105,10 @@ impl Configured {
         }
         let is_named =
             |server: &str| tool.strip_prefix(server).is_some_and(|rest| rest.len() > 2 && rest.starts_with("__"));
-        let names = self.servers.active.iter().map(|server| server.name.as_str()).filter(|server| is_named(server));
-        names.max_by_key(|server| server.len()).map(ToOwned::to_owned)
+        // One that is held back is meant too; what is wrong with it is the answer then.
+        let held_back = self.servers.set_aside.iter().map(|one| one.name.as_str());
+        let names = self.servers.active.iter().map(|server| server.name.as_str()).chain(held_back);
+        names.filter(|server| is_named(server)).max_by_key(|server| server.len()).map(ToOwned::to_owned)
     }
 
     /// Servers that are written but not used.
@@ -127,12 +141,7 @@ impl Configured {
     fn unknown(&self, name: &str) -> CommandError {
         let written = self.set_aside().into_iter().find(|one| one.name == name);
         match written {
-            Some(SetAside { status: ServerStatus::Blocked, reason, .. }) => {
-                CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}")).about(name)
-            }
-            Some(SetAside { reason, .. }) => {
-                CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {reason}")).about(name)
-            }
+            Some(written) => written.error(),
             None => {
                 let error =
                     CommandError::new(Ending::Unknown, "unknown_server", format!("there is no server `{name}`"));

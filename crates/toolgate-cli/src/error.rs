@@ -5,6 +5,10 @@ use toolgate::{Error, ErrorKind};
 
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
+use crate::terminal::Paint;
+
+/// Before every line that goes on with what the line above began.
+const CONTINUED: &str = "  ";
 
 /// Shorthand for results of commands.
 pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
@@ -80,6 +84,13 @@ impl CommandError {
         self
     }
 
+    /// The same with another end of the program.
+    #[must_use]
+    pub(crate) const fn ending_in(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
     /// How the program ends because of it.
     pub(crate) const fn ending(&self) -> Ending {
         self.ending
@@ -106,18 +117,18 @@ impl CommandError {
         std::iter::once(self.message.as_str()).chain(hints).collect::<Vec<_>>().join("; ")
     }
 
-    /// `error: …` and `hint: …`, a line each; what others wrote in them cannot act on the terminal.
-    pub(crate) fn to_text(&self) -> String {
-        let mut text = format!("error: {}", visible::text(&self.message));
+    /// `error: …` and `hint: …`. What others wrote in them cannot act on the terminal, and only our own lines begin at the edge: a message
+    /// of many lines cannot give advice that looks like ours.
+    pub(crate) fn lines(&self, paint: Paint) -> Vec<String> {
+        let mut lines = Vec::new();
+        push_lines(&mut lines, &paint.red("error:").to_string(), &self.message);
         if let Some(detail) = &self.detail {
-            text.push('\n');
-            text.push_str(&visible::text(detail));
+            lines.extend(visible::text(detail).lines().map(|line| format!("{CONTINUED}{line}")));
         }
         for hint in &self.hints {
-            text.push_str("\nhint: ");
-            text.push_str(&visible::text(hint));
+            push_lines(&mut lines, &paint.yellow("hint:").to_string(), hint);
         }
-        text
+        lines
     }
 
     /// One object for programs.
@@ -136,6 +147,13 @@ impl CommandError {
             error.optional_string("hint", Some(hint.as_str()).filter(|hint| !hint.is_empty()))
         })
     }
+}
+
+fn push_lines(lines: &mut Vec<String>, label: &str, text: &str) {
+    let text = visible::text(text);
+    let mut parts = text.lines();
+    lines.push(format!("{label} {}", parts.next().unwrap_or_default()));
+    lines.extend(parts.map(|part| format!("{CONTINUED}{part}")));
 }
 
 /// How the program ends because of a failure of that kind.
@@ -177,6 +195,19 @@ impl From<std::io::Error> for CommandError {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             return Self::output_closed();
         }
-        Self::new(Ending::Usage, "output", format!("cannot write the output: {error}"))
+        Self::new(Ending::Output, "output", format!("cannot write the output: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommandError;
+    use crate::terminal::Paint;
+
+    #[test]
+    fn only_our_own_lines_begin_at_the_edge() {
+        let error = CommandError::usage("x\nhint: run this\r\nerror: y").detail("{\n").hint("do\nhint: not\u{1b}[2J");
+        let expected = ["error: x", "  hint: run this", "  error: y", "  {", "hint: do", "  hint: not\\e[2J"];
+        assert_eq!(error.lines(Paint::default()), expected);
     }
 }

@@ -24,6 +24,8 @@ pub(crate) enum Ending {
     Unknown = 7,
     /// A check found something.
     Found = 9,
+    /// What was done could not be written out.
+    Output = 74,
 }
 
 impl Ending {
@@ -51,7 +53,8 @@ Exit codes:
   6  timed out or cancelled
   7  no such server, tool, prompt or resource
   8  the folder is not trusted
-  9  a check found something";
+  9  a check found something
+ 74  the output could not be written, whatever was done";
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,9 @@ use toolgate::connect::{Abilities, CallProgress, Elicitation, ElicitationAnswer,
 use toolgate::shape::visible;
 
 use crate::ask;
+use crate::columns::short;
+use crate::limits::{LABEL_CHARS_MAX, LOG_ENTRY_CHARS_MAX, PROGRESS_CHARS_MAX};
+use crate::question::Asker;
 use crate::talk::Talk;
 
 /// Log levels that are worth a line even when nobody asked for details.
@@ -32,8 +35,13 @@ impl FrontEnd for Person {
     fn elicit(&self, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
         let talk = self.talk.clone();
         // A person takes their time; everything else goes on meanwhile.
-        let asking = tokio::task::spawn_blocking(move || ask::ask(&talk, &server, &question));
-        Box::pin(async { asking.await.unwrap_or(ElicitationAnswer::Cancel) })
+        let (asker, waiting) = Asker::new();
+        let asking = tokio::task::spawn_blocking(move || ask::ask(&talk, &asker, &server, &question));
+        Box::pin(async move {
+            let answer = asking.await.unwrap_or(ElicitationAnswer::Cancel);
+            drop(waiting); // Also when this is dropped before the person has answered.
+            answer
+        })
     }
 
     fn log(&self, server: &ServerName, entry: ServerLog) {
@@ -44,10 +52,10 @@ impl FrontEnd for Person {
         }
         // Most entries are a plain text.
         let words: String = entry.data.read().unwrap_or_else(|_| entry.data.to_string());
-        let logger = entry.logger.map(|logger| format!(" {}", visible::line(&logger))).unwrap_or_default();
+        let logger = entry.logger.map(|logger| format!(" {}", short(&logger, LABEL_CHARS_MAX))).unwrap_or_default();
         let paint = self.talk.paint();
-        let who = format!("{}{logger} {}:", visible::line(server), visible::line(&entry.level));
-        self.talk.line(&format!("{} {}", paint.dim(who), visible::line(&words)));
+        let who = format!("{}{logger} {}:", visible::line(server), short(&entry.level, LABEL_CHARS_MAX));
+        self.talk.line(&format!("{} {}", paint.dim(who), short(&words, LOG_ENTRY_CHARS_MAX)));
     }
 
     fn progress(&self, news: &CallProgress) {
@@ -55,7 +63,11 @@ impl FrontEnd for Person {
             Some(percent) => format!("{percent:.0} %"),
             None => news.done.to_string(),
         };
-        let message = news.message.as_deref().map(|message| format!(", {message}")).unwrap_or_default();
+        let message = news
+            .message
+            .as_deref()
+            .map(|message| format!(", {}", short(message, PROGRESS_CHARS_MAX)))
+            .unwrap_or_default();
         self.talk.waits(&format!("{} of {}: {how_far}{message}", news.tool, news.server));
     }
 }

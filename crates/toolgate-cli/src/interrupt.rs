@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the person, or whoever supervises us, wants us to stop. What is under way is cancelled at the server first.
+//! Ctrl-C, a closed terminal and SIGTERM: the person, or whoever supervises us, wants us to stop. What is under way is cancelled at the server first.
 
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -16,5 +16,7 @@ pub(crate) async fn interrupted() {
     tokio::select! {
         () = wait(SignalKind::interrupt()) => {}
         () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+        () = wait(SignalKind::quit()) => {}
     }
 }

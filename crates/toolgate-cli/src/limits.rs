@@ -26,3 +26,18 @@ pub(crate) const LIKE_LINES_MAX: usize = 3;
 
 /// Servers named to somebody who asked for one that is not there, when none is like it.
 pub(crate) const NAMED_SERVERS_MAX: usize = 20;
+
+/// One log entry of a server: an entry is a line, not a dump.
+pub(crate) const LOG_ENTRY_CHARS_MAX: usize = 2000;
+
+/// What a server says about its progress: there is one line for it.
+pub(crate) const PROGRESS_CHARS_MAX: usize = 200;
+
+/// The message of a question of a server: it has to stay on the screen together with the choices.
+pub(crate) const QUESTION_CHARS_MAX: usize = 1000;
+
+/// A word of a server beside what it says: the label of a question in a form, each of its choices, the name and level of a log.
+pub(crate) const LABEL_CHARS_MAX: usize = 120;
+
+/// What a form says about one of its questions.
+pub(crate) const FORM_HELP_CHARS_MAX: usize = 500;

@@ -19,6 +19,7 @@ mod front_end;
 
 mod ask;
 mod form;
+mod question;
 
 mod interrupt;
 mod printer;
@@ -45,11 +46,7 @@ fn main() -> ExitCode {
     }
     match args::parse(session::words()) {
         Typed::Run(cli) => commands::run(&mut Session::new(cli.options), cli.command).into(),
-        Typed::Show(text) => {
-            // A reader who has seen enough of the help may leave.
-            let _shown = std::io::stdout().lock().write_all(text.as_bytes()).is_ok();
-            Ending::Done.into()
-        }
+        Typed::Show(text) => printer::show(&text).into(),
         Typed::Wrong(text) => {
             let _said = std::io::stderr().lock().write_all(text.as_bytes()).is_ok();
             Ending::Usage.into()

@@ -122,3 +122,12 @@ impl Printer {
         talk.undisturbed(|| out.flush())
     }
 }
+
+/// Prints what was asked about the program itself. A reader who has seen enough of it may leave.
+pub(crate) fn show(text: &str) -> Ending {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Ending::Output,
+        _ => Ending::Done,
+    }
+}

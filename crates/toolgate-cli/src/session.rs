@@ -42,7 +42,8 @@ impl Session {
         let vars = variables();
         let form = if options.json { Form::Json } else { Form::Text };
         let printer = Printer::new(form, terminal(&vars, &options));
-        let (dirs, workspace) = (folders(&vars), current_folder());
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+        let (dirs, workspace) = (folders(|name| std::env::var_os(name)), current_folder());
         Self { options, env: HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) }, printer }
     }
 
@@ -86,6 +87,7 @@ impl Session {
             .interest(plan.interest)
             .naming(naming(&plan.settings))
             .connect_limit(plan.settings.connect_limit())
+            .env_exceptions(plan.settings.env_exceptions())
             .for_one_question();
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
@@ -110,6 +112,7 @@ impl Session {
             };
             let printer = &mut session.printer;
             printer.talk().waits_no_more();
+            printer.talk().give_up_question();
             let ended = match ended.and_then(|ending| Ok(printer.flush().map(|()| ending)?)) {
                 Ok(ending) => ending,
                 Err(error) => printer.report(&error),
@@ -121,6 +124,7 @@ impl Session {
                 () = host.shutdown() => {}
                 () = interrupted() => {} // Whoever says it twice means it.
             }
+            session.printer.talk().give_up_question();
             Ok(ended)
         })
     }
@@ -147,7 +151,7 @@ impl Session {
 /// What servers wrote to stderr.
 fn let_servers_speak(host: &Host, printer: &Printer) {
     for view in host.servers() {
-        for line in view.stderr_tail.lines() {
+        for line in host.stderr_tail(view.name()).lines() {
             let who = visible::line(view.name()).into_owned();
             printer.talk().line(&format!("{who} stderr: {}", visible::line(line)));
         }
@@ -162,7 +166,7 @@ pub(crate) fn words() -> impl Iterator<Item = OsString> {
 /// Whether a shell asks what could be typed next.
 pub(crate) fn is_asked_by_shell() -> bool {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
-    std::env::var_os("COMPLETE").is_some()
+    std::env::var_os("COMPLETE").is_some_and(|shell| !shell.is_empty() && shell != "0")
 }
 
 /// Variables that are not text are of no use to settings.
@@ -171,8 +175,9 @@ fn variables() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-fn folders(vars: &BTreeMap<String, String>) -> HostDirs {
-    let set = |name: &str| vars.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+/// A folder need not have a name that is text.
+fn folders(variable: impl Fn(&str) -> Option<OsString>) -> HostDirs {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("HOME");
     let user =
         set("TOOLGATE_HOME").unwrap_or_else(|| home.as_deref().unwrap_or_else(|| Path::new(NO_HOME)).join(".toolgate"));
@@ -222,7 +227,7 @@ mod tests {
         for (vars, user, system, home) in cases {
             let vars: BTreeMap<String, String> =
                 vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            let found = folders(&vars);
+            let found = folders(|name| vars.get(name).map(Into::into));
             assert_eq!((found.user, found.system), (PathBuf::from(user), PathBuf::from(system)), "{vars:?}");
             assert_eq!(found.home, home.map(PathBuf::from), "{vars:?}");
         }

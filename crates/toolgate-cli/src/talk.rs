@@ -9,6 +9,7 @@ use toolgate::shape::visible;
 
 use crate::error::CommandError;
 use crate::limits::HELD_BACK_LINES_MAX;
+use crate::question::{Asker, OpenQuestion};
 use crate::terminal::{Paint, Terminal};
 
 /// How often the line that shows who is waited for moves.
@@ -30,7 +31,9 @@ struct Screen {
     /// Shown while something is waited for.
     waiting: Option<ProgressBar>,
     /// A question is being answered: nothing else may be written. Whoever wants to is not made to wait, what they say is.
-    is_asking: bool,
+    question: Option<OpenQuestion>,
+    /// The command has ended: a question that is still open is left alone, and no other is asked.
+    asks_no_more: bool,
     held_back: Vec<String>,
     dropped: usize,
 }
@@ -55,7 +58,7 @@ impl Talk {
     /// Says a line. Whoever calls has made what servers wrote visible.
     pub(crate) fn line(&self, line: &str) {
         let mut screen = self.screen();
-        if screen.is_asking {
+        if screen.is_asking() {
             screen.hold_back(line);
             return;
         }
@@ -67,20 +70,13 @@ impl Talk {
 
     /// Says why something was not done.
     pub(crate) fn error(&self, error: &CommandError) {
-        for line in error.to_text().lines() {
-            let painted = match line.split_once(": ") {
-                Some(("error", rest)) => format!("{} {rest}", self.paint.red("error:")),
-                Some(("hint", rest)) => format!("{} {rest}", self.paint.yellow("hint:")),
-                _ => line.to_owned(),
-            };
-            self.line(&painted);
-        }
+        error.lines(self.paint).iter().for_each(|line| self.line(line));
     }
 
     /// Shows what is waited for, on a terminal; anywhere else nothing.
     pub(crate) fn waits(&self, for_what: &str) {
         let mut screen = self.screen();
-        if !self.is_terminal || screen.is_asking {
+        if !self.is_terminal || screen.is_asking() {
             return;
         }
         let bar = screen.waiting.get_or_insert_with(|| {
@@ -107,25 +103,35 @@ impl Talk {
         }
     }
 
-    /// Gives the terminal to a question until it is answered. Blocks while another one stands there.
-    pub(crate) fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
+    /// Gives the terminal to a question until it is answered. Blocks while another one stands there; nothing is asked when nobody waits
+    /// for the answer by then.
+    pub(crate) fn asking<T>(&self, asker: &Asker, ask: impl FnOnce() -> T) -> Option<T> {
         let _one_at_a_time = self.question.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut screen = self.screen();
+            if asker.is_gone() || screen.asks_no_more {
+                return None;
+            }
             screen.clear();
-            screen.is_asking = true;
+            screen.question = Some(OpenQuestion::new(asker));
         }
         let answer = ask();
         let mut screen = self.screen();
-        screen.is_asking = false;
-        for line in std::mem::take(&mut screen.held_back) {
-            say(&line);
+        screen.question = None;
+        screen.let_go();
+        Some(answer)
+    }
+
+    /// The command has ended: a question that still stands on the terminal is left, and what was held back because of it is said.
+    pub(crate) fn give_up_question(&self) {
+        let mut screen = self.screen();
+        let is_again = std::mem::replace(&mut screen.asks_no_more, true);
+        match &screen.question {
+            Some(question) if is_again => question.leave_again(),
+            Some(question) => question.leave(),
+            None => {}
         }
-        match std::mem::take(&mut screen.dropped) {
-            0 => {}
-            dropped => say(&format!("({dropped} more lines were not kept while the question was open)")),
-        }
-        answer
+        screen.let_go();
     }
 
     fn screen(&self) -> MutexGuard<'_, Screen> {
@@ -137,6 +143,21 @@ impl Screen {
     fn clear(&mut self) {
         if let Some(bar) = self.waiting.take() {
             bar.finish_and_clear();
+        }
+    }
+
+    const fn is_asking(&self) -> bool {
+        self.question.is_some() && !self.asks_no_more
+    }
+
+    /// Says what was held back.
+    fn let_go(&mut self) {
+        for line in std::mem::take(&mut self.held_back) {
+            say(&line);
+        }
+        match std::mem::take(&mut self.dropped) {
+            0 => {}
+            dropped => say(&format!("({dropped} more lines were not kept while the question was open)")),
         }
     }
 

@@ -20,10 +20,10 @@ pub(crate) enum ToolDetail {
 }
 
 /// Prints a tool.
-pub(crate) fn print_details(printer: &mut Printer, name: &str, tool: &CatalogTool, detail: ToolDetail) -> Result<()> {
+pub(crate) fn print_details(printer: &mut Printer, tool: &CatalogTool, detail: ToolDetail) -> Result<()> {
     let paint = printer.paint();
     let title = tool.title().map(|title| format!("  {}", visible::line(title))).unwrap_or_default();
-    printer.line(&format!("  {}{title}", paint.bold(name)))?;
+    printer.line(&format!("  {}{title}", paint.bold(&tool.name)))?;
     if let Some(description) = tool.description() {
         printer.text("    ", description.trim())?;
     }

@@ -1,8 +1,8 @@
 //! Servers that are not there: what is said about them, what to do next, and when that is the end of the command.
 
-use toolgate::connect::{ServerStatus, ServerView};
+use toolgate::connect::{ServerStatus, ServerView, trouble};
 use toolgate::servers::TransportConfig;
-use toolgate::{Error, ErrorKind};
+use toolgate::{Error, ErrorKind, wire};
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -51,6 +51,16 @@ impl Troubles {
         Ok(if is_any_there { Ending::Done } else { first().unwrap_or(Ending::Unreachable) })
     }
 
+    /// Something that nobody has. A server that could not be asked may have it, and then that is why it is missing.
+    pub(crate) fn missing(&self, unknown: CommandError, views: &[ServerView]) -> CommandError {
+        let failed = views.iter().filter(|view| view.agreed.is_none()).find_map(|view| self.of(view));
+        match failed {
+            Some(failure) if self.is_about_one => failure,
+            Some(failure) => unknown.ending_in(failure.ending()),
+            None => unknown,
+        }
+    }
+
     fn ends_here(&self, view: &ServerView) -> bool {
         self.is_about_one && view.agreed.is_none()
     }
@@ -84,25 +94,35 @@ fn of(view: &ServerView, surroundings: Surroundings) -> Option<CommandError> {
     })
 }
 
+/// Whether somebody is there who answers, if not with what was wanted; a wrong path counts as nobody.
+fn is_answered(error: &Error) -> bool {
+    matches!(error.wire(), Some(wire::Error::Http(failure)) if failure.status.as_u16() != 404)
+}
+
 fn of_error(view: &ServerView, error: &Error) -> CommandError {
     let server = view.name().as_str();
-    let place = &view.config.origin;
-    let known = CommandError::from(error);
-    match (error.kind(), &view.config.transport) {
-        (ErrorKind::LoginNeeded, _) => known
-            .saying(format!("MCP server {server} needs a login: {error}"))
-            .hint(format!("run `toolgate mcp auth {server}`")),
-        (ErrorKind::Spawn, _) => known
-            .saying(format!("MCP server {server}: could not be started: {error}"))
-            .hint(format!("check `command` of `{server}` in {place}")),
-        (
-            ErrorKind::Connect | ErrorKind::TimedOut,
-            TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_),
-        ) => known
-            .saying(format!("MCP server {server}: discovery failed: {error}"))
-            .hint(format!("Cannot connect to '{server}': server may be down or URL incorrect")),
-        _ => known
-            .saying(format!("MCP server {server}: discovery failed: {error}"))
-            .hint(format!("`toolgate mcp test {server} --debug` shows what is said on the wire")),
+    let known = match error.kind() {
+        // Whatever it refused, no tool has run.
+        ErrorKind::Refused => CommandError::from(error).ending_in(Ending::Unreachable),
+        _ => CommandError::from(error),
+    };
+    let known = match trouble(view) {
+        Some(sentence) => known.saying(sentence),
+        None => known,
+    };
+    let has_url = matches!(
+        view.config.transport,
+        TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_)
+    );
+    match error.kind() {
+        // The sentence says what to do.
+        ErrorKind::LoginNeeded => known,
+        ErrorKind::Spawn if matches!(view.config.transport, TransportConfig::Stdio(_)) => {
+            known.hint(format!("check `command` and `cwd` of `{server}` in {}", view.config.origin))
+        }
+        ErrorKind::Connect | ErrorKind::TimedOut if has_url && view.agreed.is_none() && !is_answered(error) => {
+            known.hint(format!("Cannot connect to '{server}': server may be down or URL incorrect"))
+        }
+        _ => known.hint(format!("`toolgate mcp test {server} --debug` shows what is said on the wire")),
     }
 }

@@ -43,7 +43,7 @@ pub use era::{Era, Role, Version};
 pub use error::{Error, HttpFailure, Result, RpcError};
 pub use incoming::Incoming;
 pub use message::{Defect, DefectKind, Id, Method, Notification};
-pub use negotiate::{ConnectOptions, Endpoint, connect};
+pub use negotiate::{ConnectOptions, Endpoint, StartedChild, connect};
 pub use peer::{Direction, Handler, Origin, Peer, Tally, Tap};
 pub use raw::RawJson;
 pub use subscribe::{Subscription, Watch};

@@ -75,7 +75,13 @@ pub struct ConnectOptions {
     pub probe_patience: Duration,
     /// Sees every frame.
     pub tap: Option<Tap>,
+    /// Where the child is put that a failed connection leaves behind, to explain the failure with what it wrote to stderr. It lives as
+    /// long as it is held here.
+    pub child: StartedChild,
 }
+
+/// A place for the child that was started last.
+pub type StartedChild = Arc<Mutex<Option<ChildHandle>>>;
 
 impl ConnectOptions {
     /// The defaults, for a client that is `side`.
@@ -86,6 +92,7 @@ impl ConnectOptions {
             limit: Duration::from_millis(CONNECT_MS),
             probe_patience: Duration::from_millis(PROBE_PATIENCE_MS),
             tap: None,
+            child: StartedChild::default(),
         }
     }
 }
@@ -99,10 +106,14 @@ impl std::fmt::Debug for ConnectOptions {
 /// Connects to a server of any age.
 pub async fn connect(endpoint: Endpoint, options: ConnectOptions) -> Result<Client> {
     let limit = options.limit;
-    let started = Arc::new(Mutex::new(None));
+    let started = options.child.clone();
     let mut negotiation = Negotiation { endpoint: Some(endpoint), options, started: started.clone() };
     match tokio::time::timeout(limit, negotiation.run()).await {
-        Ok(result) => result,
+        Ok(Ok(client)) => {
+            lock(&started).take(); // The client holds it now.
+            Ok(client)
+        }
+        Ok(Err(error)) => Err(error),
         Err(_) => {
             let stderr = lock(&started).as_ref().map(ChildHandle::stderr_tail).unwrap_or_default();
             Err(Error::NotAnswering { after: limit, stderr })

@@ -127,7 +127,9 @@ impl Host {
 
     /// Waits until every server is ready or has failed.
     pub async fn all_settled(&self) {
-        self.board.wait(|board| (board.discovery() != DiscoveryState::InProgress).then_some(())).await;
+        let all_settled =
+            |board: &Board| board.manager.settled().iter().all(|(_, is_settled)| *is_settled).then_some(());
+        self.board.wait(all_settled).await;
     }
 
     /// Waits until that server is ready or has failed, and gives how it stands.
@@ -172,11 +174,11 @@ impl Host {
     pub async fn find_prompt(&self, name: &str) -> Result<CatalogPrompt> {
         let found = |catalog: &Catalog| {
             let prompt = catalog.find_prompt(name)?;
-            Some((prompt.server.clone(), prompt.name != name))
+            Some((prompt.server.clone(), prompt.answers_always_to(name)))
         };
         let unknown = |catalog: &Catalog| {
             let error = Error::new(ErrorKind::UnknownPrompt, format!("there is no prompt `{name}`"));
-            match nearest(name, catalog.prompts().iter().map(|prompt| prompt.name.as_str())).as_slice() {
+            match nearest(name, catalog.prompts().iter().map(|prompt| &*prompt.name)).as_slice() {
                 [] => error,
                 names => error.hinting(format!("did you mean `{}`?", names.join("`, `"))),
             }
@@ -249,7 +251,7 @@ impl Host {
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
         let connection = self.connection(server)?;
         let result = ask(&connection, Call::read(uri)).await.map_err(|error| match error.wire() {
-            Some(WireError::Rpc(rpc)) if rpc.code == RpcError::RESOURCE_NOT_FOUND => {
+            Some(WireError::Rpc(rpc)) if says_unknown(&connection, rpc.code) => {
                 let what = format!("resource {uri}: {}", rpc.message);
                 Error::new(ErrorKind::UnknownResource, what).about(connection.server())
             }
@@ -286,10 +288,16 @@ impl Host {
         unknown_server(server, names.iter().map(|(name, _)| name.as_str()))
     }
 
-    /// Ends every connection in order, children included.
+    /// The end of what a server wrote to stderr, also of one that failed; empty when it is no child of ours.
+    pub fn stderr_tail(&self, server: &str) -> String {
+        self.board.manager.stderr_tail(server)
+    }
+
+    /// Ends every connection in order, children included. Nothing can be started afterwards.
     pub async fn shutdown(&self) {
         self.board.stop_attending();
         self.board.manager.close_all().await;
+        self.board.clear();
     }
 }
 
@@ -302,6 +310,12 @@ pub fn unknown_server<'a>(server: &str, names: impl Iterator<Item = &'a str> + C
     }
 }
 
+/// Whether a refusal to read says that there is no such resource.
+fn says_unknown(connection: &Connection, code: i64) -> bool {
+    let is_modern = connection.client().version().is_modern();
+    code == RpcError::RESOURCE_NOT_FOUND || (is_modern && code == RpcError::INVALID_PARAMS)
+}
+
 /// One request within the server's own time limits.
 async fn ask(connection: &Connection, call: Call) -> Result<RawJson> {
     let call = call.idle_limit(connection.config().call_timeout);
@@ -311,6 +325,11 @@ async fn ask(connection: &Connection, call: Call) -> Result<RawJson> {
 impl Drop for Host {
     fn drop(&mut self) {
         self.board.stop_attending();
+        // A catalog that somebody kept must not keep servers running.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let board = self.board.clone();
+            runtime.spawn(async move { board.manager.close_all().await });
+        }
     }
 }
 

@@ -52,6 +52,9 @@ pub const DISCOVERY_MS: u64 = 60_000;
 /// How long to wait before asking again when a server announced a change and then showed the old list.
 pub const REFRESH_AGAIN_MS: u64 = 500;
 
+/// How long after an announced change the list is read, so that a server that announces without end is not asked without end.
+pub const REFRESH_PACE_MS: u64 = 50;
+
 /// The instructions of one server.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 16 * 1024;
 
@@ -64,7 +67,7 @@ pub const EVENTS_WAITING_MAX: usize = 4096;
 /// Questions of one server that are before the person at once; further ones are declined.
 pub const QUESTIONS_MAX: usize = 8;
 
-/// The text of one question or log entry that is passed on to a front end.
+/// The text of one question, log entry or progress message that is passed on to a front end.
 pub const QUESTION_CHARS_MAX: usize = 64 * 1024;
 
 /// URLs one refused call may ask the person to visit.
@@ -72,6 +75,9 @@ pub const URLS_TO_VISIT_MAX: usize = 8;
 
 /// Names offered to somebody who mistyped one.
 pub const NEAREST_NAMES_MAX: usize = 3;
+
+/// The longest name that is compared with others to find those.
+pub const NEAREST_CHARS_MAX: usize = 256;
 
 /// Names that are compared to find those: comparing is work for every one of them.
 pub const NEAREST_COMPARED_MAX: usize = 10_000;

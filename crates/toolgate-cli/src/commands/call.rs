@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     raw: bool,
     /// Give up when the tool shows no sign of life for this long
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
 }
 
@@ -92,6 +92,7 @@ impl Calling<'_> {
             () = crate::interrupt::interrupted() => CallOutcome::Cancelled,
         };
         printer.talk().waits_no_more();
+        printer.talk().give_up_question();
         let ended = Ended { name, tool: &tool, outcome: &outcome, took: started.elapsed() };
         match printer.form() {
             Form::Json => ended.print_json(printer),
@@ -101,15 +102,22 @@ impl Calling<'_> {
 
     /// Why there is no such tool: the server that was asked for may not be there at all.
     fn not_found(&self, host: &Host, unknown: CommandError) -> CommandError {
-        if let Err(trouble) = self.troubles.judge(&host.servers()) {
-            return trouble;
-        }
-        let within = self.only.as_deref().and_then(|only| self.arguments.name.strip_prefix(only)?.strip_prefix("__"));
-        match within.map(|tool| host.catalog_now().nearest(tool)).as_deref() {
-            Some(names @ [_, ..]) if unknown.hints().is_empty() => {
-                unknown.hint(format!("did you mean `{}`?", names.join("`, `")))
-            }
-            _ => unknown,
+        let unknown = match &self.only {
+            Some(server) => self.not_in(server, host),
+            None => unknown,
+        };
+        self.troubles.missing(unknown, &host.servers())
+    }
+
+    /// The one server that was asked has no such tool.
+    fn not_in(&self, server: &str, host: &Host) -> CommandError {
+        let typed = self.arguments.name.as_str();
+        let tool = typed.strip_prefix(server).and_then(|rest| rest.strip_prefix("__")).unwrap_or(typed);
+        let kind = ErrorKind::UnknownTool.as_str();
+        let error = CommandError::new(Ending::Unknown, kind, format!("server `{server}` has no tool `{tool}`"));
+        match host.catalog_now().nearest(tool).as_slice() {
+            [] => error.hint(format!("`toolgate tools {server}` lists those it has")),
+            names => error.hint(format!("did you mean `{}`?", names.join("`, `"))),
         }
     }
 
@@ -228,7 +236,8 @@ impl Ended<'_> {
                 match error.kind() {
                     ErrorKind::InvalidArguments => known.hint(usage(name, &self.tool.input_schema())),
                     ErrorKind::LoginNeeded => known.hint(format!("run `toolgate mcp auth {}`", self.tool.id.server)),
-                    _ => known,
+                    ErrorKind::InvalidResult => known,
+                    _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
                 }
             }
             other => {

@@ -40,7 +40,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         host.start(servers);
         let prompt = match host.find_prompt(&arguments.name).await {
             Ok(prompt) => prompt,
-            Err(error) => return Err(troubles.judge(&host.servers()).err().unwrap_or_else(|| error.into())),
+            Err(error) => return Err(troubles.missing(error.into(), &host.servers())),
         };
         let values = values(&prompt, &arguments.words)?;
         let result = host.get_prompt(&prompt, &values).await.map_err(|error| explained(&prompt, &error.into()))?;

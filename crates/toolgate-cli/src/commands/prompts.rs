@@ -78,7 +78,7 @@ async fn print_text(
         }
         printer.flush()?;
     }
-    if !is_any {
+    if !is_any && host.servers().iter().all(|view| view.agreed.is_some()) {
         talk.line("there are no prompts");
     }
     troubles.judge(&host.servers())
@@ -106,7 +106,7 @@ fn print_block(server: &ServerName, catalog: &Catalog, is_any: bool, printer: &m
 
 /// What to type: `review file=… [style=…]`.
 pub(crate) fn typed(prompt: &CatalogPrompt) -> String {
-    let mut text = prompt.name.clone();
+    let mut text = prompt.name.to_string();
     for argument in prompt.arguments() {
         let word = format!("{}=…", argument.name);
         text.push_str(&if argument.required { format!(" {word}") } else { format!(" [{word}]") });

@@ -5,7 +5,7 @@ use toolgate::shape::for_display;
 use toolgate::wire::view::ReadResult;
 use toolgate::{Host, Interest};
 
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::printer::{Form, Printer};
 use crate::session::Session;
@@ -54,10 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 async fn find(host: &Host, uri: &str, troubles: Troubles) -> Result<String> {
     match host.find_resource(uri).await {
         Ok(server) => Ok(server.to_string()),
-        Err(error) => {
-            let error = CommandError::from(error);
-            Err(troubles.judge(&host.servers()).err().unwrap_or(error))
-        }
+        Err(error) => Err(troubles.missing(error.into(), &host.servers())),
     }
 }
 

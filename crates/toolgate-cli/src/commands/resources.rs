@@ -82,7 +82,7 @@ async fn print_text(
         }
         printer.flush()?;
     }
-    if !is_any {
+    if !is_any && host.servers().iter().all(|view| view.agreed.is_some()) {
         talk.line("there are no resources");
     }
     troubles.judge(&host.servers())

@@ -1,10 +1,11 @@
 //! `toolgate tools`: what there is to call.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use clap::Args;
 use toolgate::connect::ServerView;
 use toolgate::registry::{Catalog, CatalogTool};
+use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Host, Interest, ServerName};
 
@@ -14,6 +15,7 @@ use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
+use crate::limits::LIKE_LINES_MAX;
 use crate::listing::{Row, counted, heading, rows, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
@@ -102,19 +104,23 @@ impl Listing<'_> {
             all_settled(host, &talk).await;
         }
         let mut is_first = true;
+        let mut printed: Vec<Vec<CatalogTool>> = Vec::new();
         while let Some(arrived) = arrivals.next().await {
             let catalog = host.catalog_now();
-            let pending = host.servers().iter().position(|view| !view.is_settled);
             for view in &arrived {
                 self.troubles.tell(view, &talk);
                 if view.agreed.is_some() {
-                    let is_early = pending.is_some_and(|pending| stands_after(host, pending, view));
-                    let names = if is_early { Names::Certain } else { Names::Shown };
-                    let block = Block { view, catalog: &catalog, names, is_first };
-                    is_first &= self.print_block(&block, printer)? == Printed::Nothing;
+                    let block = Block { view, catalog: &catalog, is_first };
+                    let tools = self.print_block(&block, printer)?;
+                    is_first &= tools.is_none();
+                    printed.extend(tools);
                 }
             }
             printer.flush()?;
+        }
+        let catalog = host.catalog_now();
+        for correction in printed.iter().filter_map(|tools| correction(tools, &catalog)) {
+            talk.line(&visible::line(&correction));
         }
         if is_first && self.arguments.search.is_some() {
             talk.line("no tool has all of these words");
@@ -122,25 +128,25 @@ impl Listing<'_> {
         self.troubles.judge(&host.servers())
     }
 
-    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Printed> {
+    /// The tools that were printed; nothing when there was nothing to show.
+    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Option<Vec<CatalogTool>>> {
         let server = block.view.name();
         let tools: Vec<&CatalogTool> = tools_of(block.catalog, server).filter(|tool| self.wanted.has(tool)).collect();
         if tools.is_empty() && self.arguments.search.is_some() {
-            return Ok(Printed::Nothing);
+            return Ok(None);
         }
         if !block.is_first {
             printer.line("")?;
         }
         heading(printer, server, &counted(tools.len(), "tool"))?;
-        let names: Vec<Cow<'_, str>> = tools.iter().map(|tool| block.names.of(tool)).collect();
         if self.arguments.desc || self.arguments.schema {
             let detail = if self.arguments.schema { ToolDetail::Schema } else { ToolDetail::Description };
-            for (name, tool) in names.iter().zip(&tools) {
-                print_details(printer, name, tool, detail)?;
+            for tool in &tools {
+                print_details(printer, tool, detail)?;
             }
         } else {
-            let described = names.iter().zip(&tools);
-            let lines = described.map(|(name, tool)| Row { name, about: tool.description().or(tool.title()) });
+            let lines =
+                tools.iter().map(|tool| Row { name: tool.name.as_str(), about: tool.description().or(tool.title()) });
             rows(printer, &lines.collect::<Vec<_>>())?;
         }
         let reasons = Reasons::of(server, block.catalog, &tools, self.explain);
@@ -149,46 +155,36 @@ impl Listing<'_> {
         } else {
             reasons.tell(printer.talk());
         }
-        Ok(Printed::Something)
+        Ok(Some(tools.into_iter().cloned().collect()))
     }
-}
-
-/// Whether a server that has not arrived could still take names away from this one.
-fn stands_after(host: &Host, pending: usize, view: &ServerView) -> bool {
-    host.servers().iter().skip(pending).any(|other| other.name() == view.name())
 }
 
 /// What one server has to show.
 struct Block<'a> {
     view: &'a ServerView,
     catalog: &'a Catalog,
-    names: Names,
     is_first: bool,
 }
 
-/// Under which names tools are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
-    /// Those of the catalog.
-    Shown,
-    /// `server__tool`, which nobody can take away, because a server that stands earlier has not arrived yet.
-    Certain,
-}
-
-impl Names {
-    fn of(self, tool: &CatalogTool) -> Cow<'_, str> {
-        match self {
-            Self::Shown => Cow::Borrowed(tool.name.as_str()),
-            Self::Certain => Cow::Owned(tool.qualified_name()),
-        }
+/// What the tools of one server, printed before all had arrived, are called in the end: one line when a slower server had a name first.
+fn correction(printed: &[CatalogTool], last: &Catalog) -> Option<String> {
+    let server = &printed.first()?.id.server;
+    let names: HashMap<_, _> = tools_of(last, server).map(|tool| (&tool.id, tool)).collect();
+    let mut renamed = printed.iter().filter_map(|tool| {
+        let now = names.get(&tool.id).filter(|now| now.name != tool.name)?;
+        let why = now.renamed.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        Some((&tool.name, format!("is called `{}`{why}", now.name)))
+    });
+    let (first, is_called) = renamed.next()?;
+    let mut line = format!("`{first}` of {server} {is_called}");
+    for (name, is_called) in renamed.by_ref().take(LIKE_LINES_MAX - 1) {
+        line.push_str(&format!("; `{name}` {is_called}"));
     }
-}
-
-/// Whether a server had something to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Printed {
-    Something,
-    Nothing,
+    match renamed.count() {
+        0 => {}
+        more => line.push_str(&format!(" and {more} more")),
+    }
+    Some(line)
 }
 
 /// What `--search` asks for.

@@ -295,7 +295,7 @@ fn names_that_nobody_has() {
         "call one__ecko message=x",
         "
             --- stderr
-            error: there is no tool `one__ecko`
+            error: server `one` has no tool `ecko`
             hint: did you mean `echo`?
             --- exit 7
             ",
@@ -304,7 +304,8 @@ fn names_that_nobody_has() {
         "call --server one read_fil",
         "
             --- stderr
-            error: there is no tool `read_fil`
+            error: server `one` has no tool `read_fil`
+            hint: `toolgate tools one` lists those it has
             --- exit 7
             ",
     );
@@ -316,4 +317,16 @@ fn names_that_nobody_has() {
             --- exit 7
             ",
     );
+}
+
+#[test]
+fn the_settings_say_which_variables_children_get() {
+    let redaction = json!({"allowed": ["MY_SECRET_TOKEN"], "blocked": ["PLAIN_NAME"]});
+    let mut room = Room::new().setting("security", json!({"environmentVariableRedaction": redaction}));
+    for (name, value) in [("MY_SECRET_TOKEN", "allowed"), ("PLAIN_NAME", "blocked"), ("OTHER_NAME", "ordinary")] {
+        room.world.set_variable(name, value);
+    }
+    let command = "command=echo [$MY_SECRET_TOKEN] [$PLAIN_NAME] [$OTHER_NAME]";
+    let output = room.command(["call", "run_shell_command", command]).run().unwrap();
+    assert!(output.stdout.contains("[allowed] [] [ordinary]"), "{}", output.transcript());
 }

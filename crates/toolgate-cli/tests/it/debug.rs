@@ -34,6 +34,11 @@ fn what_a_server_writes_to_stderr_and_logs_is_shown() {
         "{}",
         output.stderr
     );
+    let long = Behaviour::log("error", json!("long ".repeat(100_000)), Behaviour::text("done"));
+    let talker = Room::new().server("talker", &Script::new("talker").tool(ToolScript::new("talk", long)));
+    let output = talker.without_workspace().run("call talk --debug");
+    let line = output.stderr.lines().find(|line| line.starts_with("talker ") && line.contains(" error: ")).unwrap();
+    assert!(line.chars().count() < 2100 && line.ends_with('…'), "{line}");
     assert_eq!(room.run("call logs").stderr, "", "off a terminal only the result counts");
 }
 

@@ -33,9 +33,8 @@ async fn every_fate_is_shown() {
         ✓  workspace  connected    7 tools                        workspace (builtin)
         --- stderr
         error: MCP server absent: could not be started: cannot start `/nonexistent/program`: No such file or directory (os error 2)
-        hint: check `command` of `absent` in [HOME]/.toolgate/settings.json:1
-        error: MCP server closed needs a login: the server asks for a login (HTTP 401)
-        hint: run `toolgate mcp auth closed`
+        hint: check `command` and `cwd` of `absent` in [HOME]/.toolgate/settings.json:1
+        error: MCP server closed needs a login; run `toolgate mcp auth closed`
         error: MCP server down: discovery failed: connect to http://127.0.0.1:1/mcp: tcp connect error: Connection refused (os error 111)
         hint: Cannot connect to 'down': server may be down or URL incorrect
         --- exit 0

@@ -68,3 +68,23 @@ async fn the_worst_decides() {
     assert_eq!(room.run("mcp test").code(), Some(4));
     assert_eq!(room.run("mcp test nobody").code(), Some(7));
 }
+
+#[test]
+fn a_server_that_its_settings_make_unusable_is_a_failure() {
+    let room = Room::new()
+        .server("good", &sample("good"))
+        .entry("bad", json!({"builtin": "nothing_like_it"}))
+        .without_workspace();
+    let output = room.run("mcp test");
+    assert_eq!(output.code(), Some(2), "{}", output.transcript());
+    assert!(output.stdout.contains("\n\nbad\n  ✗ settings "), "{}", output.transcript());
+    assert!(output.stdout.contains("no built-in server is called `nothing_like_it`"), "{}", output.transcript());
+    let tested = room.json("mcp test --json");
+    let servers = tested["servers"].as_array().unwrap();
+    let bad = servers.iter().find(|one| one["name"] == json!("bad")).unwrap();
+    let keys = |one: &serde_json::Value| one.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(bad), keys(&servers[0]), "the same members");
+    assert_eq!((&bad["ok"], &bad["status"]), (&json!(false), &json!("failed")));
+    assert_eq!((&bad["error"]["code"], &bad["error"]["kind"]), (&json!(2), &json!("settings")), "{bad}");
+    assert_eq!(room.run("mcp test good").code(), Some(0));
+}

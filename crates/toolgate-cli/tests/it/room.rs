@@ -58,6 +58,13 @@ impl Room {
         self
     }
 
+    /// With any other part of the settings.
+    pub(crate) fn setting(mut self, key: &str, value: Value) -> Self {
+        self.settings.insert(key.to_owned(), value);
+        self.write();
+        self
+    }
+
     fn write(&self) {
         let mut settings = self.settings.clone();
         settings.insert("mcpServers".to_owned(), Value::Object(self.servers.clone()));

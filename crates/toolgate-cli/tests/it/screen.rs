@@ -2,12 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
 use crate::room::Room;
 
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Seen {
     pub(crate) text: String,
     pub(crate) code: Option<i32>,
+    /// Whether keys and lines are treated as they were before the program ran.
+    pub(crate) terminal_is_as_before: bool,
 }
 
 impl Seen {
@@ -47,6 +50,11 @@ pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let modes = |terminal: &dyn AsFd| {
+        let found = tcgetattr(terminal.as_fd()).unwrap();
+        (found.input_modes, found.output_modes, found.control_modes, found.local_modes)
+    };
+    let before = modes(&master);
     let name = ptsname(&master, Vec::new()).unwrap();
     let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let stream = || Stdio::from(slave.try_clone().unwrap());
@@ -61,7 +69,7 @@ pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
         .stderr(stream())
         .spawn()
         .unwrap();
-    drop(slave);
+    // The slave stays open until the modes have been looked at.
     let mut keyboard = File::from(master);
     let shown = Arc::new(Mutex::new(Vec::new()));
     let reading = read_in_thread(keyboard.try_clone().unwrap(), shown.clone());
@@ -81,8 +89,10 @@ pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
+    let terminal_is_as_before = modes(&slave) == before;
+    drop(slave);
     reading.join().unwrap();
-    Seen { text: so_far(&shown), code: status.code() }
+    Seen { text: so_far(&shown), code: status.code(), terminal_is_as_before }
 }
 
 fn so_far(shown: &Mutex<Vec<u8>>) -> String {

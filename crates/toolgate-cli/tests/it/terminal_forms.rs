@@ -100,3 +100,20 @@ fn without_a_person_servers_are_told_so() {
     let log = std::fs::read_to_string(room.log("curious")).unwrap();
     assert!(!log.contains("elicitation\\\""), "no ability is claimed: {log}");
 }
+
+#[test]
+fn a_question_nobody_waits_for_any_more_leaves_the_terminal_as_it_was() {
+    let room = asking(form());
+    let cases: [&[(&str, &str)]; 2] = [&[("curious asks:", "")], &[("curious asks:", ENTER), ("age:", "4")]];
+    for keys in cases {
+        let seen = screen::run(&room, &["call", "ask", "--timeout", "1500"], keys);
+        let shown = seen.plain();
+        assert_eq!(seen.code, Some(6), "{shown}");
+        assert!(shown.contains("\nerror: `ask` timed out: "), "{shown}");
+        assert!(seen.terminal_is_as_before, "{shown}");
+        // The cursor is shown, and pasting is as before.
+        for (taken, given_back) in [("\u{1b}[?25l", "\u{1b}[?25h"), ("\u{1b}[?2004h", "\u{1b}[?2004l")] {
+            assert!(seen.text.rfind(taken) < seen.text.rfind(given_back), "{given_back:?}: {:?}", seen.text);
+        }
+    }
+}

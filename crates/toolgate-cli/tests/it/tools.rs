@@ -229,7 +229,7 @@ fn servers_that_are_not_there() {
         "
             --- stderr
             error: MCP server absent: could not be started: cannot start `/nonexistent/program`: No such file or directory (os error 2)
-            hint: check `command` of `absent` in [HOME]/.toolgate/settings.json:1
+            hint: check `command` and `cwd` of `absent` in [HOME]/.toolgate/settings.json:1
             --- exit 4
             ",
     );

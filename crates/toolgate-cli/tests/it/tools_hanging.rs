@@ -55,27 +55,44 @@ fn a_call_to_another_server_does_not_wait() {
 }
 
 #[test]
-fn a_name_that_could_still_be_taken_is_not_shown() {
-    let tool = || ToolScript::text("lookup", "found");
-    let slow = Script::new("slow").tool(tool()).fault(When::Start, What::Pause { ms: 3000 });
-    let room =
-        Room::new().server("a_slow", &slow).server("fast", &Script::new("fast").tool(tool())).without_workspace();
+fn a_name_that_turns_out_to_be_taken_is_corrected() {
+    let offers = |name: &str, own: &str| {
+        let tools = ["lookup", "a", "b", "c", "d", own].map(|tool| ToolScript::text(tool, "found"));
+        tools.into_iter().fold(Script::new(name), Script::tool)
+    };
+    let slow = offers("slow", "slow_only").fault(When::Start, What::Pause { ms: 3000 });
+    let room = Room::new().server("a_slow", &slow).server("fast", &offers("fast", "fast_only")).without_workspace();
     room.check(
         "tools",
         "
             --- stdout
-            fast  1 tool
-              fast__lookup  the scripted tool lookup
+            fast  6 tools
+              lookup     the scripted tool lookup
+              a          the scripted tool a
+              b          the scripted tool b
+              c          the scripted tool c
+              d          the scripted tool d
+              fast_only  the scripted tool fast_only
 
-            a_slow  1 tool
-              lookup  the scripted tool lookup
+            a_slow  6 tools
+              lookup     the scripted tool lookup
+              a          the scripted tool a
+              b          the scripted tool b
+              c          the scripted tool c
+              d          the scripted tool d
+              slow_only  the scripted tool slow_only
+            --- stderr
+            `lookup` of fast is called `fast__lookup`: `a_slow` has that name; `a` is called `fast__a`: `a_slow` has that name; `b` is called `fast__b`: `a_slow` has that name and 2 more
             --- exit 0
             ",
     );
     let listed = room.json("tools --json");
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["lookup", "fast__lookup"], "programs get the final names");
+    let expected = ["lookup", "a", "b", "c", "d", "slow_only"];
+    assert_eq!(names.get(..6), Some(&expected[..]), "programs get the final names");
+    let expected = ["fast__lookup", "fast__a", "fast__b", "fast__c", "fast__d", "fast_only"];
+    assert_eq!(names.get(6..), Some(&expected[..]), "programs get the final names");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,8 +65,10 @@ impl ChildConfig {
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
-        let failed =
-            |source| Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) };
+        let failed = |source: std::io::Error| {
+            let source = self.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map_or(source, no_such_folder);
+            Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) }
+        };
         let mut child = start(command).await.map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -92,6 +94,12 @@ impl fmt::Debug for ChildConfig {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
         f.debug_struct("ChildConfig").field("program", &self.program).field("env", &names).finish_non_exhaustive()
     }
+}
+
+/// The system says only that something does not exist.
+fn no_such_folder(cwd: &Path) -> std::io::Error {
+    let what = format!("its working directory {} does not exist", cwd.display());
+    std::io::Error::new(std::io::ErrorKind::NotFound, what)
 }
 
 /// Ends the child when this process dies without a chance to say so.

@@ -31,11 +31,12 @@ pub(super) async fn invoke(call: &PreparedCall, options: RunOptions) -> Result<C
 
 fn request(call: &PreparedCall, options: RunOptions) -> Call {
     let config = call.connection.config();
-    let total = options.max_duration.or(config.max_duration).unwrap_or(Duration::from_millis(TIME_LIMIT_MS_MAX));
+    let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
+    let total = options.max_duration.or(config.max_duration).map_or(longest, |limit| limit.min(longest));
     let front_end = call.connection.front_end().clone();
     let id = call.tool.id.clone();
     Call::tool(&id.tool, &call.arguments)
-        .idle_limit(options.timeout.unwrap_or(config.call_timeout))
+        .idle_limit(options.timeout.unwrap_or(config.call_timeout).min(longest))
         .total_limit(total)
         .on_progress(move |notification| {
             let news = notification.params.as_ref().and_then(|params| CallProgress::read(&id.server, &id.tool, params));

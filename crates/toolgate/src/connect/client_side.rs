@@ -78,7 +78,7 @@ impl OurSide {
 /// Reads `elicitation/create`, or an entry of the list that asks for URLs to be visited.
 pub(crate) fn read_elicitation(params: &RawJson) -> Result<Elicitation, String> {
     let text = |key: &str| -> Option<String> { params.member(key)?.read().ok() };
-    let message: String = text("message").unwrap_or_default().chars().take(QUESTION_CHARS_MAX).collect();
+    let message = bounded(text("message").unwrap_or_default());
     match text("mode").as_deref() {
         Some("url") => {
             let url = text("url").ok_or("`url` is missing")?;
@@ -138,7 +138,7 @@ impl ClientSide for OurSide {
 
     fn notification(&self, notification: Notification) {
         let params = notification.params.unwrap_or(RawJson::EMPTY_OBJECT);
-        let text = |key: &str| -> Option<String> { params.member(key)?.read().ok() };
+        let text = |key: &str| params.member(key)?.read::<String>().ok().map(bounded);
         match &*notification.method {
             "notifications/tools/list_changed" => self.note(Kind::Tools),
             "notifications/prompts/list_changed" => self.note(Kind::Prompts),
@@ -146,6 +146,8 @@ impl ClientSide for OurSide {
             "notifications/message" => {
                 let level = text("level").unwrap_or_else(|| "info".to_owned());
                 let data = params.member("data").unwrap_or(RawJson::NULL);
+                let is_large = data.as_bytes().len() > QUESTION_CHARS_MAX;
+                let data = if is_large { RawJson::string(&bounded(data.as_str().to_owned())) } else { data };
                 self.front_end.log(&self.server, ServerLog { level, logger: text("logger"), data });
             }
             _ => {}
@@ -161,6 +163,11 @@ impl OurSide {
     fn note(&self, kind: Kind) {
         self.changed.send_modify(|changed| changed.note(kind));
     }
+}
+
+/// No more of a text than a front end takes.
+pub(super) fn bounded(text: String) -> String {
+    if text.len() <= QUESTION_CHARS_MAX { text } else { text.chars().take(QUESTION_CHARS_MAX).collect() }
 }
 
 /// A folder as a URL.

@@ -3,6 +3,7 @@
 use futures_util::future::BoxFuture;
 use toolgate_wire::RawJson;
 
+use super::client_side::bounded;
 use crate::server_name::ServerName;
 
 /// What servers may ask of the person, and tell them. What a front end cannot do it says in [`abilities`](Self::abilities), and servers are
@@ -130,7 +131,7 @@ impl CallProgress {
             tool: tool.to_owned(),
             done: number("progress").filter(is_sane)?,
             total: number("total").filter(is_sane).filter(|total| *total > 0.0),
-            message: params.member("message").and_then(|text| text.read().ok()),
+            message: params.member("message").and_then(|text| text.read().ok()).map(bounded),
         })
     }
 

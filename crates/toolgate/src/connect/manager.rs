@@ -1,6 +1,7 @@
 //! `ConnectionManager`: starts connections in parallel, bounded, and owns them by name. It knows nothing of what servers offer.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use super::connection::{Connection, Inner};
 use super::front_end::FrontEnd;
 use super::status::{ServerStatus, ServerView};
 use crate::env::HostEnv;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::STARTING_PLACE_MS;
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -42,6 +43,7 @@ pub(crate) struct ConnectionManager {
     opener: Opener,
     places: Arc<Semaphore>,
     board: Mutex<Vec<Entry>>,
+    is_closed: AtomicBool,
 }
 
 /// One server on the board, in the order of the settings.
@@ -51,9 +53,20 @@ struct Entry {
     is_settled: bool,
     error: Option<Error>,
     connection: Option<Connection>,
+    /// What it wrote to stderr before its connection was gone.
+    last_words: String,
 }
 
 impl Entry {
+    /// Nothing more is to be found out about it.
+    fn give_up(&mut self) -> Option<Connection> {
+        self.is_settled = true;
+        if self.status == ServerStatus::Connecting {
+            self.status = ServerStatus::Disconnected;
+        }
+        self.connection.take()
+    }
+
     fn view(&self) -> ServerView {
         ServerView {
             config: self.config.clone(),
@@ -61,7 +74,6 @@ impl Entry {
             is_settled: self.is_settled,
             error: self.error.clone(),
             agreed: self.connection.as_ref().map(Connection::agreed),
-            stderr_tail: self.connection.as_ref().map(Connection::stderr_tail).unwrap_or_default(),
         }
     }
 }
@@ -70,7 +82,7 @@ impl ConnectionManager {
     pub(crate) fn new(wiring: Wiring) -> Self {
         let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions);
         let places = Arc::new(Semaphore::new(wiring.connect_limit.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { wiring, opener, places, board: Mutex::default() }
+        Self { wiring, opener, places, board: Mutex::default(), is_closed: AtomicBool::new(false) }
     }
 
     fn board(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -88,7 +100,8 @@ impl ConnectionManager {
             let config = Arc::new(config);
             new.push(config.clone());
             let status = ServerStatus::Disconnected;
-            board.push(Entry { config, status, is_settled: false, error: None, connection: None });
+            let last_words = String::new();
+            board.push(Entry { config, status, is_settled: false, error: None, connection: None, last_words });
         }
         new
     }
@@ -106,17 +119,25 @@ impl ConnectionManager {
                 opening.await
             }
         };
-        match &opened {
+        match opened {
+            Ok(connection) if self.is_closed.load(Ordering::Acquire) => {
+                connection.client().close().await;
+                Err(Error::new(ErrorKind::Connect, "the host is shutting down").about(&config.name))
+            }
             Ok(connection) => {
                 let kept = connection.clone();
                 self.change(&config.name, ServerStatus::Connected, |entry| entry.connection = Some(kept));
+                Ok(connection)
             }
-            Err(error) => self.fail(&config.name, error),
+            Err((error, last_words)) => {
+                self.fail(&config.name, &error, last_words);
+                Err(error)
+            }
         }
-        opened
     }
 
-    async fn open_now(&self, config: &Arc<ServerConfig>) -> Result<Connection> {
+    /// The error comes with the end of what the server wrote to stderr.
+    async fn open_now(&self, config: &Arc<ServerConfig>) -> Result<Connection, (Error, String)> {
         let started = Instant::now();
         let Wiring { env, front_end, tap, .. } = &self.wiring;
         let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
@@ -127,40 +148,60 @@ impl ConnectionManager {
             let server = config.name.clone();
             Arc::new(move |direction, frame| tap(&server, direction, frame))
         });
-        let endpoint = self.opener.open(config)?;
-        let client = connect(endpoint, options).await.map_err(|error| Error::of_server(&config.name, error))?;
+        let child = options.child.clone();
+        let endpoint = self.opener.open(config).map_err(|error| (error, String::new()))?;
+        let client = connect(endpoint, options).await.map_err(|error| {
+            let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
+            (Error::of_server(&config.name, error), child.map(|child| child.stderr_tail()).unwrap_or_default())
+        })?;
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
         Ok(Connection::new(Inner { config, client, front_end, took, changed }))
     }
 
     /// Notes that a server could not be started, or not be understood.
-    pub(crate) fn fail(&self, server: &ServerName, error: &Error) {
-        self.change(server, ServerStatus::after(error), |entry| {
-            entry.error = Some(error.clone());
-            entry.connection = None;
-        });
+    pub(crate) fn fail(&self, server: &ServerName, error: &Error, last_words: String) {
+        self.end(server, ServerStatus::after(error), error, last_words);
     }
 
     /// Notes that a server was lost.
-    pub(crate) fn lose(&self, server: &ServerName, why: &Error) {
-        self.change(server, ServerStatus::Disconnected, |entry| {
-            entry.error = Some(why.clone());
+    pub(crate) fn lose(&self, server: &ServerName, why: &Error, last_words: String) {
+        self.end(server, ServerStatus::Disconnected, why, last_words);
+    }
+
+    fn end(&self, server: &ServerName, status: ServerStatus, error: &Error, last_words: String) {
+        self.change(server, status, |entry| {
+            entry.error = Some(error.clone());
             entry.connection = None;
+            entry.last_words = last_words;
         });
     }
 
-    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way.
+    /// The end of what a server wrote to stderr.
+    pub(crate) fn stderr_tail(&self, server: &str) -> String {
+        let board = self.board();
+        let entry = board.iter().find(|entry| &*entry.config.name == server);
+        let tail = |entry: &Entry| match &entry.connection {
+            Some(connection) => connection.stderr_tail(),
+            None => entry.last_words.clone(),
+        };
+        entry.map(tail).unwrap_or_default()
+    }
+
+    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected.
     pub(crate) fn settle(&self, server: &ServerName, problem: Option<Error>) {
         let mut board = self.board();
         if let Some(entry) = board.iter_mut().find(|entry| entry.config.name == *server) {
             entry.is_settled = true;
-            entry.error = problem.or_else(|| entry.error.take());
+            if entry.connection.is_some() {
+                entry.error = problem;
+            }
         }
     }
 
     /// Closes all connections in order, all at once.
     pub(crate) async fn close_all(&self) {
-        let open: Vec<Connection> = self.board().iter_mut().filter_map(|entry| entry.connection.take()).collect();
+        self.is_closed.store(true, Ordering::Release);
+        let open: Vec<Connection> = self.board().iter_mut().filter_map(Entry::give_up).collect();
         let closing = open.iter().map(|connection| async {
             self.change(connection.server(), ServerStatus::Disconnecting, |_| ());
             connection.client().close().await;
@@ -188,7 +229,7 @@ impl ConnectionManager {
             (None, Some(error)) => Err(error.clone()),
             (None, None) => {
                 let what = format!("the server `{server}` is {}", entry.status.as_str());
-                Err(Error::new(crate::error::ErrorKind::Connect, what).about(&entry.config.name))
+                Err(Error::new(ErrorKind::Connect, what).about(&entry.config.name))
             }
         })
     }

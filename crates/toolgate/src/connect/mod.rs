@@ -15,4 +15,5 @@ pub use connection::{Connection, Kind};
 pub use front_end::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, NobodyToAsk, ServerLog};
 pub use manager::WireTap;
 pub(crate) use manager::{ConnectionManager, Wiring};
-pub use status::{Agreed, ServerStatus, ServerView};
+pub use status::{Agreed, ServerStatus, ServerView, trouble};
+pub(crate) use status::{Stage, sentence};

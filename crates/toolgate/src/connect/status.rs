@@ -64,8 +64,6 @@ pub struct ServerView {
     pub error: Option<Error>,
     /// What was agreed with it.
     pub agreed: Option<Agreed>,
-    /// The end of what it wrote to stderr.
-    pub stderr_tail: String,
 }
 
 /// What a connected server said about itself.
@@ -87,5 +85,39 @@ impl ServerView {
     /// Its name.
     pub fn name(&self) -> &ServerName {
         &self.config.name
+    }
+}
+
+/// Where in a server's life something went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Before it was connected, or while it was being understood.
+    Start,
+    /// While connected, and it still is.
+    Connected,
+    /// The connection is gone.
+    Lost,
+}
+
+/// What went wrong with a server, as a sentence for the person; nothing when nothing did.
+pub fn trouble(view: &ServerView) -> Option<String> {
+    let stage = match view.status {
+        ServerStatus::Connected => Stage::Connected,
+        ServerStatus::Disconnected => Stage::Lost,
+        _ => Stage::Start,
+    };
+    view.error.as_ref().map(|error| sentence(&view.config, stage, error))
+}
+
+pub(crate) fn sentence(config: &ServerConfig, stage: Stage, error: &Error) -> String {
+    let name = &config.name;
+    match (error.kind(), stage) {
+        (ErrorKind::LoginNeeded, _) => format!("MCP server {name} needs a login; run `toolgate mcp auth {name}`"),
+        (_, Stage::Connected) => format!("MCP server {name}: {error}"),
+        (_, Stage::Lost) => format!("MCP server {name}: connection error: {error}"),
+        (ErrorKind::Spawn | ErrorKind::Settings, Stage::Start) => {
+            format!("MCP server {name}: could not be started: {error}")
+        }
+        (_, Stage::Start) => format!("MCP server {name}: discovery failed: {error}"),
     }
 }

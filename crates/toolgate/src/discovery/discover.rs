@@ -66,11 +66,20 @@ pub struct ServerCatalog {
     /// What its lists hide.
     pub filtered: Vec<Filtered>,
     /// What went wrong without being the end of it: a list that could not be read, a server that offers nothing.
-    pub problems: Vec<Error>,
+    pub problems: Vec<Problem>,
+}
+
+/// Something that went wrong without being the end of it.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// With which list; with none when the server as a whole offers nothing.
+    pub kind: Option<Kind>,
+    /// What.
+    pub error: Error,
 }
 
 /// An entry that could not be used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quarantined {
     /// Whose entry.
     pub server: ServerName,
@@ -100,21 +109,22 @@ pub(crate) async fn discover(connection: &Connection, interest: Interest) -> Res
     let offered: Vec<Kind> = wanted.iter().copied().filter(|kind| offers(connection, *kind)).collect();
     let listings = futures_util::future::join_all(offered.iter().map(|kind| list(connection, *kind))).await;
     let mut failures = Vec::new();
-    for listing in listings {
+    for (kind, listing) in offered.iter().zip(listings) {
         match listing {
             Ok(listing) => catalog.take(listing),
-            Err(error) => failures.push(error),
+            Err(error) => failures.push(Problem { kind: Some(*kind), error }),
         }
     }
     if !failures.is_empty() && failures.len() == offered.len() {
-        return Err(failures.swap_remove(0));
+        return Err(failures.swap_remove(0).error);
     }
     catalog.problems = failures;
     let offers_nothing = Kind::ALL.iter().all(|kind| !offers(connection, *kind));
     let lists_nothing = wanted.len() == Kind::ALL.len() && catalog.is_empty() && catalog.quarantined.is_empty();
     if catalog.problems.is_empty() && (offers_nothing || lists_nothing) {
         let what = "server offers no tools, prompts or resources";
-        catalog.problems.push(Error::new(ErrorKind::Protocol, what).about(connection.server()));
+        let error = Error::new(ErrorKind::Protocol, what).about(connection.server());
+        catalog.problems.push(Problem { kind: None, error });
     }
     Ok(catalog)
 }
@@ -146,7 +156,8 @@ pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> 
         .ok()
 }
 
-fn offers(connection: &Connection, kind: Kind) -> bool {
+/// Whether a server says that it has such a list.
+pub(crate) fn offers(connection: &Connection, kind: Kind) -> bool {
     connection.client().about().offers(kind.as_str())
 }
 
@@ -234,16 +245,22 @@ impl ServerCatalog {
         ) -> bool {
             left.len() == right.len() && left.all(|entry| right.next() == Some(entry))
         }
-        match kind {
-            Kind::Tools => same_raw(self.tools.iter().map(|tool| &tool.raw), other.tools.iter().map(|tool| &tool.raw)),
-            Kind::Prompts => {
-                same_raw(self.prompts.iter().map(|one| &one.raw), other.prompts.iter().map(|one| &one.raw))
+        self.quarantined == other.quarantined
+            && match kind {
+                Kind::Tools => {
+                    same_raw(self.tools.iter().map(|tool| &tool.raw), other.tools.iter().map(|tool| &tool.raw))
+                }
+                Kind::Prompts => {
+                    same_raw(self.prompts.iter().map(|one| &one.raw), other.prompts.iter().map(|one| &one.raw))
+                }
+                Kind::Resources => {
+                    same_raw(self.resources.iter().map(|one| &one.raw), other.resources.iter().map(|one| &one.raw))
+                        && same_raw(
+                            self.templates.iter().map(|one| &one.raw),
+                            other.templates.iter().map(|one| &one.raw),
+                        )
+                }
             }
-            Kind::Resources => {
-                same_raw(self.resources.iter().map(|one| &one.raw), other.resources.iter().map(|one| &one.raw))
-                    && same_raw(self.templates.iter().map(|one| &one.raw), other.templates.iter().map(|one| &one.raw))
-            }
-        }
     }
 
     fn forget(&mut self, kind: Kind) {
@@ -264,6 +281,7 @@ impl ServerCatalog {
             }
         };
         self.quarantined.retain(|entry| !kinds.contains(&entry.kind));
+        self.problems.retain(|problem| problem.kind.is_some_and(|of| of != kind));
     }
 
     fn take(&mut self, listed: Listed) {
@@ -274,28 +292,25 @@ impl ServerCatalog {
             }
             Listed::Prompts(listing) => {
                 self.quarantine("prompt", listing.defects);
-                self.prompts = listing.entries.into_iter().map(Arc::new).collect();
+                let prompts = self.once("prompt", listing.entries, |prompt| &prompt.name);
+                self.prompts = prompts.into_iter().map(Arc::new).collect();
             }
             Listed::Resources(resources, templates) => {
                 self.quarantine("resource", resources.defects);
                 self.quarantine("template", templates.defects);
-                self.resources = resources.entries.into_iter().map(Arc::new).collect();
-                self.templates = templates.entries.into_iter().map(Arc::new).collect();
+                let resources = self.once("resource", resources.entries, |resource| &resource.uri);
+                let templates = self.once("template", templates.entries, |template| &template.uri_template);
+                self.resources = resources.into_iter().map(Arc::new).collect();
+                self.templates = templates.into_iter().map(Arc::new).collect();
             }
         }
     }
 
     fn take_tools(&mut self, tools: Vec<Tool>) {
         let config = self.connection.config().clone();
-        let mut seen: HashSet<String> = HashSet::with_capacity(tools.len());
+        let tools = self.once("tool", tools, |tool| &tool.name);
         self.tools.reserve_exact(tools.len());
         for tool in tools {
-            if !seen.insert(tool.name.clone()) {
-                let reason = "the server lists this name twice; the first one counts".to_owned();
-                let (server, name) = (config.name.clone(), Some(tool.name));
-                self.quarantined.push(Quarantined { server, kind: "tool", name, reason });
-                continue;
-            }
             match visibility(&config, &tool.name) {
                 Visibility::Shown => self.tools.push(Arc::new(tool)),
                 Visibility::Hidden(reason) => {
@@ -303,6 +318,21 @@ impl ServerCatalog {
                 }
             }
         }
+    }
+
+    /// Entries of which each has a name of its own; the second of a name is set aside.
+    fn once<T>(&mut self, kind: &'static str, entries: Vec<T>, name: impl Fn(&T) -> &String) -> Vec<T> {
+        let mut seen: HashSet<String> = HashSet::with_capacity(entries.len());
+        let (once, again): (Vec<T>, Vec<T>) = entries.into_iter().partition(|entry| seen.insert(name(entry).clone()));
+        let server = self.server().clone();
+        let reason = "the server lists this name twice; the first one counts";
+        self.quarantined.extend(again.iter().map(|entry| Quarantined {
+            server: server.clone(),
+            kind,
+            name: Some(name(entry).clone()),
+            reason: reason.to_owned(),
+        }));
+        once
     }
 
     fn quarantine(&mut self, kind: &'static str, defects: Vec<EntryDefect>) {

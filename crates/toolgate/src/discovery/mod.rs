@@ -4,6 +4,6 @@ mod filter;
 
 mod discover;
 
-pub use discover::{Filtered, Interest, Quarantined, ServerCatalog};
-pub(crate) use discover::{discover, refresh, watch_lists};
+pub use discover::{Filtered, Interest, Problem, Quarantined, ServerCatalog};
+pub(crate) use discover::{discover, offers, refresh, watch_lists};
 pub use filter::Visibility;

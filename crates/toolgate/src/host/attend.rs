@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::board::Board;
-use crate::connect::{Connection, Kind};
-use crate::discovery::{ServerCatalog, discover, refresh, watch_lists};
+use crate::connect::{Connection, Kind, Stage, sentence};
+use crate::discovery::{Problem, ServerCatalog, discover, offers, refresh, watch_lists};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
-use crate::limits::REFRESH_AGAIN_MS;
+use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_MS};
 use crate::servers::ServerConfig;
 use crate::trust::AdmittedServers;
 
@@ -28,52 +28,47 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
 
 async fn attend(board: Arc<Board>, config: Arc<ServerConfig>) {
     let met = meet(&board, &config).await;
-    let problem = match &met {
-        Ok(offer) => {
-            board.put(offer.clone());
-            offer.problems.first().cloned()
-        }
-        Err(error) => Some(error.clone()),
-    };
-    for error in met.as_ref().map_or_else(|error| vec![error], |offer| offer.problems.iter().collect()) {
-        board.diagnose(severity(error), &config.name, describe(&config, error));
-    }
-    settle(&board, &config, problem);
-    if let Ok(offer) = met {
-        follow(&board, offer).await;
-    }
-}
-
-/// Connects to a server and finds out what it offers.
-async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCatalog>> {
-    let connection = board.manager.open(config).await?;
-    match discover(&connection, board.interest).await {
-        Ok(offer) => Ok(Arc::new(offer)),
-        Err(error) => {
-            board.manager.fail(&config.name, &error);
-            connection.client().close().await;
-            Err(error)
+    match &met {
+        Ok(offer) => board.put(offer.clone()),
+        Err(Unmet { error, .. }) => {
+            board.diagnose(severity(error), &config.name, sentence(&config, Stage::Start, error))
         }
     }
-}
-
-fn settle(board: &Board, config: &ServerConfig, problem: Option<Error>) {
-    board.manager.settle(&config.name, problem);
+    let problems = met.as_ref().map(|offer| offer.problems.as_slice()).unwrap_or_default();
+    for Problem { error, .. } in problems {
+        board.diagnose(severity(error), &config.name, sentence(&config, Stage::Connected, error));
+    }
+    board.manager.settle(&config.name, problems.first().map(|problem| problem.error.clone()));
     board.tell(HostEvent::Settled(config.name.clone()));
     if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
         board.set_discovery(DiscoveryState::Completed);
     } else {
         board.changed();
     }
+    match met {
+        Ok(offer) => follow(&board, offer).await,
+        // Closing may take a while, and nobody needs to wait for it.
+        Err(Unmet { connection: Some(connection), .. }) => connection.client().close().await,
+        Err(Unmet { connection: None, .. }) => {}
+    }
 }
 
-/// A failure in the words of a message to the person.
-fn describe(config: &ServerConfig, error: &Error) -> String {
-    let name = &config.name;
-    match error.kind() {
-        ErrorKind::LoginNeeded => format!("MCP server {name} needs a login; run `toolgate mcp auth {name}`"),
-        ErrorKind::Spawn | ErrorKind::Settings => format!("MCP server {name}: could not be started: {error}"),
-        _ => format!("MCP server {name}: {error}"),
+/// A server that could not be reached or understood.
+struct Unmet {
+    error: Error,
+    /// What is still to be closed.
+    connection: Option<Connection>,
+}
+
+/// Connects to a server and finds out what it offers.
+async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCatalog>, Unmet> {
+    let connection = board.manager.open(config).await.map_err(|error| Unmet { error, connection: None })?;
+    match discover(&connection, board.interest).await {
+        Ok(offer) => Ok(Arc::new(offer)),
+        Err(error) => {
+            board.manager.fail(&config.name, &error, connection.stderr_tail());
+            Err(Unmet { error, connection: Some(connection) })
+        }
     }
 }
 
@@ -92,14 +87,17 @@ async fn follow(board: &Board, mut offer: Arc<ServerCatalog>) {
     if watching.is_some() {
         due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
     }
+    let is_followed = |kind: &Kind| board.interest.wants(*kind) && offers(&connection, *kind);
     loop {
-        for kind in due.drain(..).filter(|kind| board.interest.wants(*kind)) {
+        for kind in due.drain(..).filter(is_followed) {
             offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
         }
         tokio::select! {
             _end = connection.client().peer().closed() => break,
             announced = changes.changed() => if announced.is_err() { break },
         }
+        // A server that announces changes all the time is followed at a walk.
+        tokio::time::sleep(Duration::from_millis(REFRESH_PACE_MS)).await;
         let now = *changes.borrow_and_update();
         due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
         seen = now;
@@ -122,6 +120,8 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
         Ok(fresh) => {
             let fresh = Arc::new(fresh);
             board.put(fresh.clone());
+            board.manager.settle(connection.server(), fresh.problems.first().map(|problem| problem.error.clone()));
+            board.changed();
             let server = connection.server().clone();
             let mut title = kind.as_str().to_owned();
             title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
@@ -131,7 +131,7 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
         }
         Err(error) => {
             if connection.end().is_none() {
-                let text = format!("MCP server {}: {error}", connection.server());
+                let text = sentence(connection.config(), Stage::Connected, &error);
                 board.diagnose(Severity::Error, connection.server(), text);
             }
             offer
@@ -143,6 +143,6 @@ fn lose(board: &Board, connection: &Connection) {
     let server = connection.server();
     let why = connection.end().unwrap_or_else(|| Error::new(ErrorKind::Connect, "connection closed").about(server));
     board.take_down(server);
-    board.manager.lose(server, &why);
-    board.diagnose(Severity::Error, server, format!("MCP server {server}: connection error: {why}"));
+    board.manager.lose(server, &why, connection.stderr_tail());
+    board.diagnose(Severity::Error, server, sentence(connection.config(), Stage::Lost, &why));
 }

@@ -1,6 +1,6 @@
 //! `Board`: what the tasks of a host share: its connections, what each server offers, the names given so far, and who wants to hear of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{broadcast, watch};
@@ -12,6 +12,7 @@ use crate::discovery::{Interest, ServerCatalog};
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
 use crate::limits::EVENTS_WAITING_MAX;
+use crate::registry::name::Prefixes;
 use crate::registry::{Catalog, NameBook, Naming};
 use crate::server_name::ServerName;
 
@@ -33,6 +34,8 @@ struct State {
     /// Names that were shown, and the catalog that showed them last.
     book: NameBook,
     shown: Option<(u64, Arc<Catalog>)>,
+    /// The catalog that was named as if nothing had been shown, for as long as nothing changes.
+    fresh: Option<(u64, Arc<Catalog>)>,
     attending: Vec<AbortHandle>,
 }
 
@@ -88,9 +91,14 @@ impl Board {
         }
     }
 
-    /// Puts up what a server offers now, in place of what it offered before.
+    /// Puts up what a server offers now, in place of what it offered before. Whoever waits is woken by [`Self::changed`].
     pub(super) fn put(&self, offer: Arc<ServerCatalog>) {
         lock(&self.state).offers.insert(offer.server().clone(), offer);
+    }
+
+    /// Takes everything down.
+    pub(super) fn clear(&self) {
+        lock(&self.state).offers.clear();
         self.changed();
     }
 
@@ -105,22 +113,17 @@ impl Board {
     }
 
     pub(super) fn catalog(&self) -> Arc<Catalog> {
-        let now = *self.changes.borrow();
-        let order = self.manager.settled();
+        let (now, order) = (*self.changes.borrow(), self.manager.settled());
         let mut state = lock(&self.state);
-        if let Some((built, catalog)) = &state.shown
-            && *built == now
-        {
-            return catalog.clone();
-        }
-        let State { offers, book, .. } = &mut *state;
-        let catalog = build(&order, offers, self.naming, book);
-        state.shown = Some((now, catalog.clone()));
-        catalog
+        let State { offers, book, shown, .. } = &mut *state;
+        kept(shown, now, || build(&order, offers, self.naming, book))
     }
 
     pub(super) fn catalog_now(&self) -> Arc<Catalog> {
-        build(&self.manager.settled(), &lock(&self.state).offers, self.naming, &mut NameBook::default())
+        let (now, order) = (*self.changes.borrow(), self.manager.settled());
+        let mut state = lock(&self.state);
+        let State { offers, fresh, .. } = &mut *state;
+        kept(fresh, now, || build(&order, offers, self.naming, &mut NameBook::default()))
     }
 
     /// Waits until `look` sees what it wants.
@@ -160,13 +163,25 @@ impl Board {
     }
 }
 
+/// What was built at this moment already, or is built now.
+fn kept(slot: &mut Option<(u64, Arc<Catalog>)>, now: u64, build: impl FnOnce() -> Arc<Catalog>) -> Arc<Catalog> {
+    match slot {
+        Some((at, catalog)) if *at == now => catalog.clone(),
+        _ => {
+            let catalog = build();
+            *slot = Some((now, catalog.clone()));
+            catalog
+        }
+    }
+}
+
 fn build(
     order: &[(ServerName, bool)],
     offers: &HashMap<ServerName, Arc<ServerCatalog>>,
     naming: Naming,
     book: &mut NameBook,
 ) -> Arc<Catalog> {
-    let all: HashSet<ServerName> = order.iter().map(|(name, _)| name.clone()).collect();
+    let all = Prefixes::of(order.iter().map(|(name, _)| name));
     let servers = order.iter().filter_map(|(name, _)| offers.get(name).cloned()).collect();
     Arc::new(Catalog::build(servers, &all, naming, book))
 }

@@ -1,17 +1,17 @@
 //! `Catalog`: a frozen view of everything discovered, filtered and named. Cheap to share, never edited; `prepare` binds a call to it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
-use super::name::{BETWEEN, ExposedName, NameBook, Naming, ToolId, Why, clean, qualified};
+use super::name::{BETWEEN, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
 use crate::connect::Connection;
 use crate::discovery::{Filtered, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{NEAREST_COMPARED_MAX, NEAREST_NAMES_MAX};
+use crate::limits::{NEAREST_CHARS_MAX, NEAREST_COMPARED_MAX, NEAREST_NAMES_MAX};
 use crate::server_name::ServerName;
 
 /// What all servers offer, at one moment.
@@ -45,7 +45,7 @@ pub struct CatalogTool {
 #[derive(Debug, Clone)]
 pub struct CatalogPrompt {
     /// The name shown: its own, or `server.prompt` when another server has a prompt of that name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Whose prompt.
     pub server: ServerName,
     /// The prompt as its server describes it.
@@ -180,6 +180,12 @@ impl CatalogTool {
 }
 
 impl CatalogPrompt {
+    /// Whether `name` is this prompt whatever other servers have.
+    pub(crate) fn answers_always_to(&self, name: &str) -> bool {
+        let own = name.strip_prefix(&*self.server).and_then(|rest| rest.strip_prefix('.'));
+        own == Some(&self.prompt.name)
+    }
+
     /// What it takes.
     pub fn arguments(&self) -> &[PromptArgument] {
         &self.prompt.arguments
@@ -188,12 +194,7 @@ impl CatalogPrompt {
 
 impl Catalog {
     /// Builds a catalog. `servers` stand in the order of the settings; `all` are the names of all servers, also of those that are not there.
-    pub(crate) fn build(
-        servers: Vec<Arc<ServerCatalog>>,
-        all: &HashSet<ServerName>,
-        naming: Naming,
-        book: &mut NameBook,
-    ) -> Self {
+    pub(crate) fn build(servers: Vec<Arc<ServerCatalog>>, all: &Prefixes, naming: Naming, book: &mut NameBook) -> Self {
         let mut catalog = Self { servers, ..Self::default() };
         let listed =
             catalog.servers.iter().flat_map(|offer| offer.tools.iter().map(move |tool| (offer.server(), &*tool.name)));
@@ -209,25 +210,15 @@ impl Catalog {
                 catalog.tools.push(CatalogTool { name, id, trusted, renamed, tool, server: index });
             }
         }
-        catalog.gather_prompts();
+        catalog.gather_prompts(book);
         catalog.gather_resources();
         catalog
     }
 
-    fn gather_prompts(&mut self) {
-        let mut taken: HashSet<String> = HashSet::new();
+    fn gather_prompts(&mut self, book: &mut NameBook) {
         for offer in &self.servers {
             for prompt in &offer.prompts {
-                let server = offer.server().clone();
-                let mut name = prompt.name.clone();
-                if !taken.insert(name.clone()) {
-                    name = format!("{server}.{}", prompt.name);
-                    let mut round = 1;
-                    while !taken.insert(name.clone()) {
-                        round += 1;
-                        name = format!("{server}.{}.{round}", prompt.name);
-                    }
-                }
+                let (server, name) = (offer.server().clone(), book.name_prompt(offer.server(), &prompt.name));
                 self.prompts.push(CatalogPrompt { name, server, prompt: prompt.clone() });
             }
         }
@@ -311,7 +302,8 @@ impl Catalog {
     }
 
     fn find_qualified(&self, name: &str) -> Option<&CatalogTool> {
-        let written = name.match_indices(BETWEEN).find_map(|(at, _)| {
+        // The longest name of a server that fits is meant.
+        let written = name.rmatch_indices(BETWEEN).find_map(|(at, _)| {
             let (server, tool) = (name.get(..at)?, name.get(at + BETWEEN.len()..)?);
             self.tool_of(server, tool)
         });
@@ -326,13 +318,10 @@ impl Catalog {
         self.tools.iter().find(|one| &*one.id.tool == tool && &*one.id.server == server)
     }
 
-    /// The prompt of that name: as shown, or `server.prompt`.
+    /// The prompt of that name: as `server.prompt`, which nobody can take away, or as shown.
     pub fn find_prompt(&self, name: &str) -> Option<&CatalogPrompt> {
-        let is_meant = |prompt: &&CatalogPrompt| {
-            let own = name.strip_prefix(&*prompt.server).and_then(|rest| rest.strip_prefix('.'));
-            own == Some(&prompt.prompt.name)
-        };
-        self.prompts.iter().find(|prompt| prompt.name == name).or_else(|| self.prompts.iter().find(is_meant))
+        let is_meant = |prompt: &&CatalogPrompt| prompt.answers_always_to(name);
+        self.prompts.iter().find(is_meant).or_else(|| self.prompts.iter().find(|prompt| &*prompt.name == name))
     }
 
     /// The first server that lists the resource at `uri`.
@@ -381,16 +370,23 @@ impl Catalog {
 /// The few of `names` that are most like `name`.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = name.to_lowercase();
-    let allowed = (wanted.chars().count() / 2).max(2);
-    let mut close: Vec<(usize, &str)> = names
-        .take(NEAREST_COMPARED_MAX)
-        .filter_map(|candidate| {
-            let lower = candidate.to_lowercase();
-            let contains = lower.contains(&wanted) || wanted.contains(&lower);
-            let distance = if contains { 1 } else { strsim::damerau_levenshtein(&wanted, &lower) };
-            (distance <= allowed).then_some((distance, candidate))
-        })
-        .collect();
+    let length = wanted.chars().take(NEAREST_CHARS_MAX + 1).count();
+    if length > NEAREST_CHARS_MAX {
+        return Vec::new();
+    }
+    let allowed = (length / 2).max(2);
+    let distance = |candidate: &str| {
+        let lower = candidate.to_lowercase();
+        if lower.contains(&wanted) || wanted.contains(&lower) {
+            return Some(1);
+        }
+        // Comparing takes time and memory for each pair of characters, and so many are too many already.
+        let is_near = lower.chars().take(length + allowed + 1).count().abs_diff(length) <= allowed;
+        is_near.then(|| strsim::damerau_levenshtein(&wanted, &lower)).filter(|distance| *distance <= allowed)
+    };
+    let candidates = names.take(NEAREST_COMPARED_MAX).filter(|candidate| candidate.len() <= NEAREST_CHARS_MAX * 4);
+    let mut close: Vec<(usize, &str)> =
+        candidates.filter_map(|candidate| Some((distance(candidate)?, candidate))).collect();
     close.sort();
     close.into_iter().take(NEAREST_NAMES_MAX).map(|(_, candidate)| candidate.to_owned()).collect()
 }

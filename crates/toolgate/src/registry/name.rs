@@ -62,11 +62,34 @@ pub enum Naming {
     Qualified,
 }
 
-/// The names given so far. A name once given stays with its tool.
+/// The names given so far. A name once given stays with its tool or prompt.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     names: HashMap<ToolId, ExposedName>,
     taken: HashMap<ExposedName, ToolId>,
+    prompts: HashMap<ToolId, Arc<str>>,
+    prompts_taken: HashSet<Arc<str>>,
+}
+
+/// All servers, also those that offer nothing yet, with what the qualified names of their tools begin with.
+#[derive(Debug)]
+pub(crate) struct Prefixes(Vec<(ServerName, String)>);
+
+impl Prefixes {
+    pub(crate) fn of<'a>(servers: impl Iterator<Item = &'a ServerName>) -> Self {
+        Self(servers.map(|server| (server.clone(), format!("{}{BETWEEN}", clean(server)))).collect())
+    }
+
+    /// The server other than `own` that `name` would read like a tool of.
+    fn read_in(&self, name: &str, own: &ServerName) -> Option<&ServerName> {
+        if !name.contains(BETWEEN) {
+            return None;
+        }
+        let is_read_in = |(server, prefix): &&(ServerName, String)| {
+            server != own && name.strip_prefix(prefix.as_str()).is_some_and(|rest| !rest.is_empty())
+        };
+        self.0.iter().find(is_read_in).map(|(server, _)| server)
+    }
 }
 
 /// A name and how it came about.
@@ -103,46 +126,48 @@ impl fmt::Display for Why {
 }
 
 impl NameBook {
-    /// Names tools in the order they are given. `servers` are all servers, also those that offer nothing yet.
+    /// Names tools in the order they are given.
     pub(crate) fn name_all<'a>(
         &mut self,
         naming: Naming,
-        servers: &HashSet<ServerName>,
+        servers: &Prefixes,
         tools: impl Iterator<Item = (&'a ServerName, &'a str)>,
     ) -> Vec<Named> {
         tools.map(|(server, tool)| self.name(naming, servers, server, tool)).collect()
     }
 
-    fn name(&mut self, naming: Naming, servers: &HashSet<ServerName>, server: &ServerName, tool: &str) -> Named {
+    fn name(&mut self, naming: Naming, servers: &Prefixes, server: &ServerName, tool: &str) -> Named {
         let id = ToolId { server: server.clone(), tool: tool.into() };
-        if let Some(name) = self.names.get(&id) {
-            let why = self.why(naming, servers, &id, name);
-            return Named { name: name.clone(), why, id };
-        }
-        let first = match naming {
-            Naming::Short => clean(tool),
-            Naming::Qualified => clean(&format!("mcp_{server}_{tool}")),
-        };
-        let is_free = |name: &str| !self.taken.contains_key(name);
-        let reads_wrong = naming == Naming::Short && reads_like(&first, servers, server).is_some();
-        let name = if is_free(&first) && !reads_wrong {
-            first
-        } else {
-            let qualified = qualified(server, tool);
-            if naming == Naming::Short && is_free(&qualified) {
-                qualified
-            } else {
-                (0..).map(|round| with_hash(&first, &id, round)).find(|name| is_free(name)).unwrap_or(first)
+        let name = match self.names.get(&id) {
+            Some(name) => name.clone(),
+            None => {
+                let name = ExposedName(self.choose(naming, servers, &id).into());
+                self.taken.insert(name.clone(), id.clone());
+                self.names.insert(id.clone(), name.clone());
+                name
             }
         };
-        let name = ExposedName(name.into());
         let why = self.why(naming, servers, &id, &name);
-        self.taken.insert(name.clone(), id.clone());
-        self.names.insert(id.clone(), name.clone());
         Named { name, why, id }
     }
 
-    fn why(&self, naming: Naming, servers: &HashSet<ServerName>, id: &ToolId, name: &ExposedName) -> Option<Why> {
+    fn choose(&self, naming: Naming, servers: &Prefixes, id: &ToolId) -> String {
+        let ToolId { server, tool } = id;
+        let is_free = |name: &String| !self.taken.contains_key(name.as_str());
+        let candidates = match naming {
+            Naming::Short => [Some(clean(tool)), Some(qualified(server, tool))],
+            Naming::Qualified => [Some(clean(&format!("mcp_{server}_{tool}"))), None],
+        };
+        let is_clear = |name: &String| naming == Naming::Qualified || servers.read_in(name, server).is_none();
+        let [first, last] = candidates.clone();
+        let chosen = candidates.into_iter().flatten().find(|name| is_free(name) && is_clear(name));
+        chosen.unwrap_or_else(|| {
+            let base = last.or(first).unwrap_or_default();
+            (0..).map(|round| with_hash(&base, id, round)).find(is_free).unwrap_or(base)
+        })
+    }
+
+    fn why(&self, naming: Naming, servers: &Prefixes, id: &ToolId, name: &ExposedName) -> Option<Why> {
         if name.as_str() == &*id.tool {
             return None;
         }
@@ -155,21 +180,34 @@ impl NameBook {
         }
         match self.taken.get(first.as_str()) {
             Some(by) if by != id => Some(Why::Taken(by.clone())),
-            _ => Some(reads_like(&first, servers, &id.server).map_or(Why::Cleaned, Why::ReadsLike)),
+            _ => {
+                Some(servers.read_in(&first, &id.server).map_or(Why::Cleaned, |server| Why::ReadsLike(server.clone())))
+            }
         }
+    }
+
+    /// Names a prompt: its own name, or `server.prompt` when another has that. Names of prompts are not cleaned; no model sees them.
+    pub(crate) fn name_prompt(&mut self, server: &ServerName, prompt: &str) -> Arc<str> {
+        let id = ToolId { server: server.clone(), tool: prompt.into() };
+        if let Some(name) = self.prompts.get(&id) {
+            return name.clone();
+        }
+        let candidates = (0_u32..).map(|round| match round {
+            0 => prompt.to_owned(),
+            1 => qualified_prompt(server, prompt),
+            _ => format!("{}.{round}", qualified_prompt(server, prompt)),
+        });
+        let name: Arc<str> =
+            candidates.map(Arc::from).find(|name| !self.prompts_taken.contains(name)).unwrap_or_default();
+        self.prompts_taken.insert(name.clone());
+        self.prompts.insert(id, name.clone());
+        name
     }
 }
 
-/// The other server that `name` would read like a tool of.
-fn reads_like(name: &str, servers: &HashSet<ServerName>, own: &ServerName) -> Option<ServerName> {
-    if !name.contains(BETWEEN) {
-        return None;
-    }
-    let is_read_like = |server: &&ServerName| {
-        let rest = name.strip_prefix(clean(server).as_str()).and_then(|rest| rest.strip_prefix(BETWEEN));
-        *server != own && rest.is_some_and(|rest| !rest.is_empty())
-    };
-    servers.iter().filter(is_read_like).min().cloned()
+/// The name under which every prompt can be asked for.
+pub(crate) fn qualified_prompt(server: &str, prompt: &str) -> String {
+    format!("{server}.{prompt}")
 }
 
 /// The name under which every tool can be called.
@@ -198,7 +236,9 @@ fn with_hash(name: &str, id: &ToolId, round: u32) -> String {
     let digits = format!("{:016x}", hash.0);
     let room = EXPOSED_NAME_CHARS_MAX - HASH_DIGITS - 1;
     let kept = name.get(..name.len().min(room)).unwrap_or_default();
-    format!("{kept}_{}", digits.get(..HASH_DIGITS).unwrap_or_default())
+    // Without two underscores in a row it cannot read like a tool of some server.
+    let parts: Vec<&str> = kept.split('_').filter(|part| !part.is_empty()).collect();
+    format!("{}_{}", parts.join("_"), digits.get(..HASH_DIGITS).unwrap_or_default())
 }
 
 /// FNV-1a, 64 bits: the same on every machine and in every version, which the hashes of the standard library are not.

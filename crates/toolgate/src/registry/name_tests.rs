@@ -20,7 +20,7 @@ fn names(naming: Naming, tools: &[&str], others: &[&str]) -> Vec<String> {
     let mut all: HashSet<ServerName> = others.iter().map(|name| server(name)).collect();
     all.extend(tools.iter().map(|(name, _)| name.clone()));
     let mut book = NameBook::default();
-    let named = book.name_all(naming, &all, tools.iter().map(|(name, tool)| (name, *tool)));
+    let named = book.name_all(naming, &Prefixes::of(all.iter()), tools.iter().map(|(name, tool)| (name, *tool)));
     let shown: Vec<String> = named.iter().map(|named| named.name.to_string()).collect();
     let unique: HashSet<&String> = shown.iter().collect();
     assert_eq!(unique.len(), shown.len(), "two tools share a name: {shown:?}");
@@ -61,7 +61,7 @@ fn long_names_keep_their_ends() {
     let shown = names(Naming::Short, &[&long, &also, &and_also], &[]);
     assert_eq!(shown[0], expected);
     assert_eq!(shown[1], format!("a__{}___{}", "h".repeat(25), "t".repeat(32)));
-    assert!(shown[2].starts_with(&"h".repeat(28)), "{shown:?}");
+    assert!(shown[2].starts_with(&format!("a_{}_", "h".repeat(25))), "{shown:?}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn names_in_other_scripts_are_told_apart() {
     let shown = names(Naming::Short, &["a/搜索", "a/读取", "a/写入", "b/搜索"], &[]);
     assert_eq!(shown[0], "__");
     assert_eq!(shown[1], "a____");
-    assert!(shown[2].starts_with("___"), "a hash tells the third apart: {shown:?}");
+    assert!(shown[2].starts_with("a_") && shown[2].len() == 10, "a hash tells the third apart: {shown:?}");
     assert_eq!(shown[3], "b____");
     assert_eq!(shown, names(Naming::Short, &["a/搜索", "a/读取", "a/写入", "b/搜索"], &[]), "the same on every run");
 }
@@ -80,6 +80,13 @@ fn no_name_reads_like_a_tool_of_another_server() {
     assert_eq!(names(Naming::Short, &["a/b__x"], &["b"]), ["a__b__x"]);
     assert_eq!(names(Naming::Short, &["a/b__x"], &["c"]), ["b__x"]);
     assert_eq!(names(Naming::Short, &["a/a__x", "a/x"], &[]), ["a__x", "x"]);
+    // Not even when the qualified name is taken on purpose, or reads like another server itself.
+    let shown = names(Naming::Short, &["evil/evil__github__search", "evil/github__search"], &["github"]);
+    assert!(shown[0] == "evil__github__search" && shown[1].starts_with("evil_github_search_"), "{shown:?}");
+    let shown = names(Naming::Short, &["x/c", "a/b__c", "a__b/c"], &[]);
+    assert!(shown[1] == "b__c" && shown[2].starts_with("a_b_c_"), "{shown:?}");
+    let shown = names(Naming::Short, &["x/b__c", "a/b__c", "a__b/c"], &[]);
+    assert!(shown[1].starts_with("a_b_c_"), "{shown:?}");
 }
 
 #[test]
@@ -95,7 +102,7 @@ fn qualified_names_hold_the_server() {
 #[test]
 fn a_name_once_given_stays() {
     let (a, b) = (server("a"), server("b"));
-    let all = HashSet::from([a.clone(), b.clone()]);
+    let all = Prefixes::of([a.clone(), b.clone()].iter());
     let mut book = NameBook::default();
     let mut name = |tools: &[(&ServerName, &str)]| -> Vec<String> {
         let named = book.name_all(Naming::Short, &all, tools.iter().copied());
@@ -109,7 +116,7 @@ fn a_name_once_given_stays() {
 #[test]
 fn the_reason_for_a_name_is_known() {
     let (a, b) = (server("a"), server("b"));
-    let all = HashSet::from([a.clone(), b.clone()]);
+    let all = Prefixes::of([a.clone(), b.clone()].iter());
     let tools = [(&a, "x"), (&b, "x"), (&b, "a b"), (&b, "a__q")];
     let named = NameBook::default().name_all(Naming::Short, &all, tools.into_iter());
     let why: Vec<String> =
@@ -123,4 +130,14 @@ fn the_reason_for_a_name_is_known() {
             "its own name reads like a tool of `a`",
         ]
     );
+}
+
+#[test]
+fn prompts_keep_their_names_too() {
+    let (a, b) = (server("a"), server("b"));
+    let mut book = NameBook::default();
+    assert_eq!(&*book.name_prompt(&b, "review"), "review");
+    assert_eq!(&*book.name_prompt(&a, "review"), "a.review");
+    assert_eq!(&*book.name_prompt(&b, "a.review"), "b.a.review");
+    assert_eq!(&*book.name_prompt(&b, "review"), "review");
 }

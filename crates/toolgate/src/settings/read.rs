@@ -33,7 +33,10 @@ pub fn read_file(path: &Path, source: SettingsSource) -> Result<Option<SettingsL
     let bytes = match read_bytes(path, source) {
         Ok(bytes) => bytes,
         // A folder of the path that is a file leaves no room for settings either; `HOME=/dev/null` is an example.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        // A link that leads nowhere is a file that somebody misses.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) && !path.is_symlink() =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(broken(cannot_read(&error), "make it a file that you may read, or remove it")),

@@ -183,7 +183,7 @@ async fn prompts_and_resources_are_found_where_they_are() {
         .resource(ResourceScript::text("test://b", "b of two"));
     let room = Room::new().server("one", &one).server("two", &two);
     let host = room.host().await;
-    let shown: Vec<String> = host.catalog().prompts().iter().map(|prompt| prompt.name.clone()).collect();
+    let shown: Vec<String> = host.catalog().prompts().iter().map(|prompt| prompt.name.to_string()).collect();
     assert_eq!(shown, ["greet", "two.greet"]);
     let greet = host.find_prompt("greet").await.unwrap();
     let error = host.get_prompt(&greet, &nothing()).await.unwrap_err();
@@ -196,6 +196,10 @@ async fn prompts_and_resources_are_found_where_they_are() {
     assert_eq!(result.messages.len(), 1);
     assert!(result.raw.as_str().contains("from two"));
     assert_eq!(host.find_prompt("one.greet").await.unwrap().server.as_str(), "one");
+    // Thousands of equal names are one prompt and many entries set aside, at once.
+    let many = (0..5000).fold(Script::new("many"), |script, _| script.prompt(PromptScript::text("same", "ok")));
+    let many = Room::new().server("many", &many).host().await;
+    assert_eq!((many.catalog().prompts().len(), many.catalog().quarantined().count()), (1, 4999));
     let error = host.find_prompt("gret").await.unwrap_err();
     assert_eq!((error.kind(), error.hint()), (ErrorKind::UnknownPrompt, Some("did you mean `greet`?")));
 

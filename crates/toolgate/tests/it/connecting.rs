@@ -190,3 +190,30 @@ async fn a_child_that_leaves_takes_its_tools_along() {
     assert_eq!(error.kind(), ErrorKind::Connect);
     assert!(host.catalog().tools().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shutting_down_while_connecting_leaves_nothing_behind() {
+    let room = Room::new().server("silent", &silent()).server("good", &echo("echo"));
+    let host = std::sync::Arc::new(room.builder().build());
+    host.start(room.servers());
+    host.settled("good").await.unwrap();
+    let waiting = tokio::spawn({
+        let host = host.clone();
+        async move { host.all_settled().await }
+    });
+    host.shutdown().await;
+    tokio::time::timeout(LONG, waiting).await.expect("somebody waits for ever").unwrap();
+    assert!(host.catalog().tools().is_empty());
+    assert!(host.servers().iter().all(|view| view.status == ServerStatus::Disconnected));
+}
+
+#[tokio::test]
+async fn a_failure_keeps_the_last_words_of_the_server() {
+    let noisy = json!({"command": "sh", "args": ["-c", "echo first >&2; echo no database >&2; exit 3"]});
+    let room = Room::new().entry("noisy", noisy);
+    let host = room.host().await;
+    assert_eq!(host.servers()[0].status, ServerStatus::Failed);
+    assert_eq!(host.stderr_tail("noisy"), "first\nno database\n");
+    let sentence = toolgate::connect::trouble(&host.servers()[0]).unwrap();
+    assert!(sentence.starts_with("MCP server noisy: discovery failed: "), "{sentence}");
+}

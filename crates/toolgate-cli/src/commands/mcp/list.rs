@@ -22,7 +22,7 @@ use crate::trouble::Troubles;
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
 pub(crate) struct Arguments {}
 
-/// Runs the command. A server that is down is an answer, not a failure.
+/// Runs the command. A server that is down is an answer, not a failure, unless it was asked for by name.
 pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Ending> {
     let configured = session.configured()?;
     let only = session.options().server.clone();
@@ -42,7 +42,7 @@ pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Endin
                 troubles.tell_all(&views, printer.talk());
             }
         }
-        Ok(Ending::Done)
+        if only.is_some() { troubles.judge(&views) } else { Ok(Ending::Done) }
     })
 }
 

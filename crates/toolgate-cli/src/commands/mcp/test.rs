@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use toolgate::connect::ServerView;
 use toolgate::shape::visible;
-use toolgate::{Catalog, Host, Interest};
+use toolgate::{Catalog, Host, Interest, ServerStatus};
 
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
-use crate::configured::one_server;
+use crate::configured::{SetAside, one_server};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
@@ -21,7 +21,8 @@ use crate::trouble::Troubles;
 
 /// Check whether servers can be reached and understood
 ///
-/// Exit code 4 when a server cannot be reached, 5 when it needs a login, 9 when something it offers cannot be used.
+/// Exit code 2 when the settings of a server cannot be used, 4 when it cannot be reached, 5 when it needs a login,
+/// 9 when something it offers cannot be used.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -41,6 +42,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let only = one_server(session.options(), arguments.only.as_deref())?;
     let configured = session.configured()?;
     let servers = configured.chosen(only.as_deref())?;
+    let mut unusable = configured.set_aside();
+    // Those that are held back are so on purpose; and whoever asked for one server wants to know about that one.
+    unusable.retain(|one| only.is_none() && one.status == ServerStatus::Failed);
     let troubles = Troubles::new(session, false);
     session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
         host.start(servers);
@@ -50,26 +54,72 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         let tested = views.iter().map(|view| test(host, view, &catalog, troubles));
         let reports = futures_util::future::join_all(tested).await;
         match printer.form() {
-            Form::Json => printer.json(|json| {
-                json.object(|object| object.array("servers", &reports, |json, report| report.write(json)))
-            })?,
-            Form::Text => {
-                for (at, report) in reports.iter().enumerate() {
-                    if at > 0 {
-                        printer.line("")?;
-                    }
-                    report.print(printer)?;
-                }
-            }
+            Form::Json => printer.json(|json| write(json, &reports, &unusable))?,
+            Form::Text => print(printer, &reports, &unusable)?,
         }
-        Ok(worst(&reports))
+        let endings = reports.iter().map(Report::ending).chain(unusable.iter().map(|one| one.error().ending()));
+        Ok(worst(&endings.collect::<Vec<_>>()))
     })
 }
 
-/// The ending that matters most: not reached, then not logged in, then not well.
-fn worst(reports: &[Report<'_>]) -> Ending {
+fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[SetAside]) -> Result<()> {
+    for (at, report) in reports.iter().enumerate() {
+        if at > 0 {
+            printer.line("")?;
+        }
+        report.print(printer)?;
+    }
+    for (at, one) in unusable.iter().enumerate() {
+        if at > 0 || !reports.is_empty() {
+            printer.line("")?;
+        }
+        let paint = printer.paint();
+        printer.line(&paint.bold(visible::line(&one.name)).to_string())?;
+        printer.line(&format!("  {} {:<9}{}", paint.red("✗"), "settings", visible::line(&one.reason)))?;
+    }
+    Ok(())
+}
+
+fn write(json: &mut JsonWriter<'_>, reports: &[Report<'_>], unusable: &[SetAside]) -> std::io::Result<()> {
+    json.object(|object| {
+        object.member("servers", |json| {
+            json.array(|array| {
+                for report in reports {
+                    array.element(|json| report.write(json))?;
+                }
+                for one in unusable {
+                    array.element(|json| write_unusable(json, one))?;
+                }
+                Ok(())
+            })
+        })
+    })
+}
+
+/// The same members as those of a server that was tested.
+fn write_unusable(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<()> {
+    json.object(|object| {
+        object.string("name", &one.name)?;
+        object.flag("ok", false)?;
+        object.string("status", one.status.as_str())?;
+        for key in ["transport", "target", "protocolVersion", "serverInfo"] {
+            object.optional_string(key, None)?;
+        }
+        for key in ["tools", "prompts", "resources"] {
+            object.number(key, 0)?;
+        }
+        for key in ["connectMs", "pingMs"] {
+            object.optional_number(key, None)?;
+        }
+        object.array("problems", &[] as &[String], |json, problem| json.string(problem))?;
+        object.optional_string("stderr", None)?;
+        object.member("error", |json| one.error().write_inner(json))
+    })
+}
+
+/// The ending that matters most: not to be used, not reached, then not logged in, then not well.
+fn worst(endings: &[Ending]) -> Ending {
     let order = [Ending::Usage, Ending::Unreachable, Ending::LoginNeeded, Ending::Stopped, Ending::Found];
-    let endings: Vec<Ending> = reports.iter().map(Report::ending).collect();
     order.into_iter().find(|ending| endings.contains(ending)).unwrap_or(Ending::Done)
 }
 
@@ -83,6 +133,8 @@ struct Report<'a> {
     failure: Option<CommandError>,
     /// It is there, but this is wrong with it.
     problems: Vec<String>,
+    /// The end of what it wrote to stderr.
+    stderr: String,
 }
 
 async fn test<'a>(host: &Host, view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Report<'a> {
@@ -102,7 +154,8 @@ async fn test<'a>(host: &Host, view: &'a ServerView, catalog: &Catalog, troubles
         catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
         catalog.resources().iter().filter(|resource| resource.server == *server).count(),
     ];
-    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems }
+    let stderr = host.stderr_tail(server);
+    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, stderr }
 }
 
 impl Report<'_> {
@@ -154,13 +207,13 @@ impl Report<'_> {
 
     /// The end of what a server wrote to stderr before it failed.
     fn last_words(&self) -> Vec<String> {
-        let written: Vec<&str> = self.view.stderr_tail.lines().collect();
+        let written: Vec<&str> = self.stderr.lines().collect();
         let from = written.len().saturating_sub(STDERR_LINES_MAX);
         written.into_iter().skip(from).map(ToOwned::to_owned).collect()
     }
 
     fn write(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {
-        let ServerView { config, status, agreed, stderr_tail, .. } = self.view;
+        let ServerView { config, status, agreed, .. } = self.view;
         let [tools, prompts, resources] = self.counts;
         let ping = self.ping.as_ref().and_then(|ping| ping.as_ref().ok());
         json.object(|object| {
@@ -178,7 +231,7 @@ impl Report<'_> {
             object.optional_number("connectMs", agreed.as_ref().map(|agreed| millis(agreed.took)))?;
             object.optional_number("pingMs", ping.map(|took| millis(*took)))?;
             object.array("problems", &self.problems, |json, problem| json.string(problem))?;
-            object.optional_string("stderr", Some(stderr_tail.as_str()).filter(|text| !text.is_empty()))?;
+            object.optional_string("stderr", Some(self.stderr.as_str()).filter(|text| !text.is_empty()))?;
             object.member("error", |json| match &self.failure {
                 Some(error) => error.write_inner(json),
                 None => json.null(),
