@@ -61,8 +61,8 @@ pub const INSTRUCTIONS_CHARS_MAX: usize = 16 * 1024;
 /// A name as models and people see it; providers take 64.
 pub const EXPOSED_NAME_CHARS_MAX: usize = 63;
 
-/// Events that wait for a reader; a slower one hears how many it missed.
-pub const EVENTS_WAITING_MAX: usize = 4096;
+/// Events that wait for a reader; a slower one hears how many it missed. Room for all of them is made when a host is.
+pub const EVENTS_WAITING_MAX: usize = 512;
 
 /// Questions of one server that are before the person at once; further ones are declined.
 pub const QUESTIONS_MAX: usize = 8;
