@@ -6,6 +6,8 @@ pub(crate) mod tools;
 
 pub(crate) mod call;
 
+mod offers;
+
 pub(crate) mod prompts;
 
 pub(crate) mod prompt;

@@ -2,19 +2,16 @@
 
 use clap::Args;
 use toolgate::registry::{Catalog, CatalogPrompt};
-use toolgate::trust::AdmittedServers;
-use toolgate::{Host, Interest, ServerName};
+use toolgate::{Interest, ServerName};
 
-use crate::arrival::{Arrivals, all_settled};
 use crate::commands::completions::complete_server;
-use crate::configured::one_server;
+use crate::commands::offers::Offers;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
-use crate::listing::{Row, counted, heading, print_unusable, rows, write_unusable};
-use crate::printer::{Form, Printer};
+use crate::listing::{Row, counted, heading, print_unusable, rows};
+use crate::printer::Printer;
 use crate::session::Session;
-use crate::trouble::Troubles;
 
 /// List the prompts of your servers
 #[derive(Debug, Args)]
@@ -29,59 +26,14 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let only = one_server(session.options(), arguments.only.as_deref())?;
-    let configured = session.configured()?;
-    let servers = configured.chosen(only.as_deref())?;
-    let troubles = Troubles::new(session, only.is_some());
-    session.with_host(&configured.plan(Interest::PROMPTS), async |host, printer| match printer.form() {
-        Form::Json => print_json(host, servers, troubles, printer).await,
-        Form::Text => print_text(host, servers, troubles, printer).await,
-    })
-}
-
-async fn print_json(
-    host: &Host,
-    servers: AdmittedServers,
-    troubles: Troubles,
-    printer: &mut Printer,
-) -> Result<Ending> {
-    host.start(servers);
-    all_settled(host, printer.talk()).await;
-    let views = host.servers();
-    let ending = troubles.judge(&views)?;
-    troubles.tell_all(&views, printer.talk());
-    let catalog = host.catalog_now();
-    printer.json(|json| {
-        json.object(|object| {
-            object.array("prompts", catalog.prompts(), write_prompt)?;
-            write_unusable(object, &catalog, &["prompt"])
-        })
-    })?;
-    Ok(ending)
-}
-
-async fn print_text(
-    host: &Host,
-    servers: AdmittedServers,
-    troubles: Troubles,
-    printer: &mut Printer,
-) -> Result<Ending> {
-    let talk = printer.talk().clone();
-    let mut arrivals = Arrivals::new(host, &talk);
-    host.start(servers);
-    let mut is_any = false;
-    while let Some(arrived) = arrivals.next().await {
-        let catalog = host.catalog_now();
-        for view in &arrived {
-            troubles.tell(view, &talk);
-            is_any |= print_block(view.name(), &catalog, is_any, printer)?;
-        }
-        printer.flush()?;
-    }
-    if !is_any && host.servers().iter().all(|view| view.agreed.is_some()) {
-        talk.line("there are no prompts");
-    }
-    troubles.judge(&host.servers())
+    let prompts = Offers {
+        interest: Interest::PROMPTS,
+        plural: "prompts",
+        kinds: &["prompt"],
+        block: print_block,
+        json: |object, catalog| object.array("prompts", catalog.prompts(), write_prompt),
+    };
+    prompts.list(session, arguments.only.as_deref())
 }
 
 /// Prints what a server offers. Whether that is anything.

@@ -1,0 +1,91 @@
+//! What `toolgate prompts` and `toolgate resources` have in common: servers are asked for one kind of thing, and it is shown as they arrive,
+//! or as one JSON object when all have.
+
+use toolgate::registry::Catalog;
+use toolgate::trust::AdmittedServers;
+use toolgate::{Host, Interest, ServerName};
+
+use crate::arrival::{Arrivals, all_settled};
+use crate::configured::one_server;
+use crate::error::Result;
+use crate::exit_code::Ending;
+use crate::json::ObjectWriter;
+use crate::listing::write_unusable;
+use crate::printer::{Form, Printer};
+use crate::session::Session;
+use crate::trouble::Troubles;
+
+/// One kind of thing that servers offer.
+pub(super) struct Offers {
+    /// What servers are asked for.
+    pub(super) interest: Interest,
+    /// What people call it.
+    pub(super) plural: &'static str,
+    /// The kinds of entries that may be set aside.
+    pub(super) kinds: &'static [&'static str],
+    /// Prints what one server offers, after others or not. Whether that is anything.
+    pub(super) block: fn(&ServerName, &Catalog, bool, &mut Printer) -> Result<bool>,
+    /// Writes what all servers offer.
+    pub(super) json: fn(&mut ObjectWriter<'_>, &Catalog) -> std::io::Result<()>,
+}
+
+impl Offers {
+    /// Lists what the one server that was asked for offers, or all of them.
+    pub(super) fn list(&self, session: &mut Session, only: Option<&str>) -> Result<Ending> {
+        let only = one_server(session.options(), only)?;
+        let configured = session.configured()?;
+        let servers = configured.chosen(only.as_deref())?;
+        let troubles = Troubles::new(session, only.is_some());
+        session.with_host(&configured.plan(self.interest), async |host, printer| match printer.form() {
+            Form::Json => self.print_json(host, servers, troubles, printer).await,
+            Form::Text => self.print_text(host, servers, troubles, printer).await,
+        })
+    }
+
+    async fn print_json(
+        &self,
+        host: &Host,
+        servers: AdmittedServers,
+        troubles: Troubles,
+        printer: &mut Printer,
+    ) -> Result<Ending> {
+        host.start(servers);
+        all_settled(host, printer.talk()).await;
+        let views = host.servers();
+        let ending = troubles.judge(&views)?;
+        troubles.tell_all(&views, printer.talk());
+        let catalog = host.catalog_now();
+        printer.json(|json| {
+            json.object(|object| {
+                (self.json)(object, &catalog)?;
+                write_unusable(object, &catalog, self.kinds)
+            })
+        })?;
+        Ok(ending)
+    }
+
+    async fn print_text(
+        &self,
+        host: &Host,
+        servers: AdmittedServers,
+        troubles: Troubles,
+        printer: &mut Printer,
+    ) -> Result<Ending> {
+        let talk = printer.talk().clone();
+        let mut arrivals = Arrivals::new(host, &talk);
+        host.start(servers);
+        let mut is_any = false;
+        while let Some(arrived) = arrivals.next().await {
+            let catalog = host.catalog_now();
+            for view in &arrived {
+                troubles.tell(view, &talk);
+                is_any |= (self.block)(view.name(), &catalog, is_any, printer)?;
+            }
+            printer.flush()?;
+        }
+        if !is_any && host.servers().iter().all(|view| view.agreed.is_some()) {
+            talk.line(&format!("there are no {}", self.plural));
+        }
+        troubles.judge(&host.servers())
+    }
+}
