@@ -84,6 +84,18 @@ const fn listing(who: Who, servers: Option<Servers>, then: Then) -> Contestant {
     Contestant { who, words: &["tools"], servers, awaited: Awaited { text: LAST_TOOL, times }, then }
 }
 
+/// Lists what the settings say, the built-in server included, and starts nothing.
+const fn written(servers: Option<Servers>, count: usize) -> Contestant {
+    let awaited = Awaited { text: "\"status\"", times: count };
+    Contestant {
+        who: Who::Toolgate,
+        words: &["mcp", "list", "--no-connect", "--json"],
+        servers,
+        awaited,
+        then: Then::Ends,
+    }
+}
+
 const fn discovery(name: &'static str, count: usize) -> HostCase {
     HostCase {
         name,
@@ -158,6 +170,12 @@ pub(crate) const HOST_CASES: &[HostCase] = &[
         reference: listing(Who::Floor, servers(1, 50), Then::IsHeld { children: 51 }),
         ours: listing(Who::Toolgate, servers(1, 50), Then::IsHeld { children: 51 }),
         figures: &[(Figure::Resident, Goal::Megabytes(15.0)), (Figure::Peak, Goal::Told)],
+    },
+    HostCase {
+        name: "settings-1000",
+        reference: written(None, 1),
+        ours: written(servers(0, 1_000), 1_001),
+        figures: &[(Figure::Ended, Goal::Ratio(3.0))],
     },
     every_tool("tools-100k", 1_000),
     every_tool("tools-100k-one-page", 0),

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::commands;
 use crate::commands::completions::complete_server;
+use crate::commands::mcp::add::words::Sorted;
 use crate::error::CommandError;
 use crate::exit_code;
 
@@ -47,6 +48,12 @@ pub(crate) struct Options {
     /// Start and use only this server
     #[arg(long, global = true, value_name = "NAME", add = complete_server())]
     pub(crate) server: Option<String>,
+    /// Use only these servers, in place of every `mcp.allowed` (comma-separated, `*` for anything)
+    #[arg(long, global = true, value_name = "NAMES")]
+    pub(crate) allowed_mcp_server_names: Option<Vec<String>>,
+    /// Trust the folder for this run
+    #[arg(long, global = true)]
+    pub(crate) trust_folder: bool,
     /// Print one JSON object for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -64,6 +71,15 @@ pub(crate) struct Options {
     pub(crate) no_color: bool,
 }
 
+impl Options {
+    /// The servers of this run. An empty list is a list too, and allows nothing.
+    pub(crate) fn allowed_servers(&self) -> Option<Vec<String>> {
+        let lists = self.allowed_mcp_server_names.as_ref()?;
+        let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
+        Some(names.map(ToOwned::to_owned).collect())
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -76,6 +92,14 @@ pub(crate) enum Command {
     Prompt(commands::prompt::Arguments),
     Resources(commands::resources::Arguments),
     Read(commands::read::Arguments),
+    Trust(commands::trust::Arguments),
+    /// The extensions you have
+    #[command(subcommand, arg_required_else_help = true)]
+    Extensions(commands::extensions::Command),
+    Doctor(commands::doctor::Arguments),
+    /// What can be written into a settings file
+    #[command(subcommand, arg_required_else_help = true)]
+    Settings(commands::settings::Command),
     Completions(commands::completions::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
 }
@@ -101,8 +125,14 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     }
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
-        Ok(cli) => Typed::Run(cli),
+        Ok(mut cli) => {
+            if let Command::Mcp(commands::mcp::Command::Add(add)) = &mut cli.command {
+                add.taken = taken;
+            }
+            Typed::Run(cli)
+        }
         Err(error) if !error.use_stderr() => Typed::Show(error.to_string()),
         Err(error) if wants_json && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Typed::WrongForPrograms(for_programs(&error.to_string()))

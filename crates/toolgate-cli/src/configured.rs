@@ -1,27 +1,25 @@
 //! The servers in the settings, as a command uses them: all of them, or the one that was asked for.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use toolgate::connect::ServerStatus;
-use toolgate::registry::nearest;
-use toolgate::servers::{ServerSet, SetAsideReason, resolve};
+use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::raw::ToolNaming;
-use toolgate::settings::{self, Diagnostic, Settings, SettingsError};
+use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{HostEnv, Interest, Naming};
+use toolgate::{HostEnv, Interest, Naming, Setup, SetupOptions};
 
 use crate::args::Options;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::limits::NAMED_SERVERS_MAX;
+use crate::similar::did_you_mean;
 use crate::talk::Talk;
 
-/// What the settings say.
+/// What the settings come to.
 #[derive(Debug)]
 pub(crate) struct Configured {
-    settings: Settings,
-    servers: ServerSet,
+    setup: Setup,
 }
 
 /// How a host is to be.
@@ -29,68 +27,56 @@ pub(crate) struct Configured {
 pub(crate) struct Plan {
     /// What servers are asked for.
     pub(crate) interest: Interest,
+    /// The world, with the variables of `.env` files.
+    pub(crate) env: Arc<HostEnv>,
     /// What the settings say about all servers.
     pub(crate) settings: Settings,
-}
-
-/// A server that is not used.
-#[derive(Debug, Clone)]
-pub(crate) struct SetAside {
-    /// Its name as it is written.
-    pub(crate) name: String,
-    /// Whether it is held back or cannot work.
-    pub(crate) status: ServerStatus,
-    /// Why.
-    pub(crate) reason: String,
-    /// Which source it is written in.
-    pub(crate) source: &'static str,
-}
-
-impl SetAside {
-    /// Why it cannot be asked anything.
-    pub(crate) fn error(&self) -> CommandError {
-        let Self { name, reason, .. } = self;
-        let error = match self.status {
-            ServerStatus::Blocked => CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}")),
-            _ => CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {reason}")),
-        };
-        error.about(name)
-    }
+    /// Variables that reach servers in spite of their names, or do not.
+    pub(crate) env_exceptions: EnvExceptions,
 }
 
 impl Configured {
-    /// Reads the settings. A file that cannot be read is an error; what else is odd is said.
-    pub(crate) fn read(env: &HostEnv, config: Option<&Path>, talk: &Talk) -> Result<Self> {
-        let settings = settings::load(env, config);
-        if let Some(error) = settings.broken.first() {
-            return Err(broken(error));
-        }
-        let servers = resolve(&settings.layers, env);
-        for diagnostic in &servers.diagnostics {
-            tell(diagnostic, talk);
-        }
-        Ok(Self { settings, servers })
+    /// What was read, after what is odd in it has been said.
+    pub(crate) fn new(setup: Setup, talk: &Talk) -> Self {
+        setup.settings.broken.iter().for_each(|error| talk.error(&of_broken(error)));
+        setup.diagnostics().iter().for_each(|diagnostic| tell(diagnostic, talk));
+        setup.troubles.iter().for_each(|error| talk.error(&CommandError::from(error)));
+        let waiting = setup.servers.set_aside.iter().filter(|one| one.reason == SetAsideReason::Unconfirmed);
+        waiting.for_each(|one| talk.error(&error_of(one)));
+        Self { setup }
     }
 
     /// The names of the servers, as far as the settings can be read.
-    pub(crate) fn names(env: &HostEnv, config: Option<&Path>) -> Vec<String> {
-        let servers = resolve(&settings::load(env, config).layers, env);
-        servers.active.iter().map(|server| server.name.to_string()).collect()
+    pub(crate) fn names(env: &HostEnv, options: &SetupOptions) -> Vec<String> {
+        let servers = Setup::read(env, options).map(|setup| setup.servers).unwrap_or_default();
+        let aside = servers.set_aside.into_iter().filter(|one| !is_replaced(one)).map(|one| one.name);
+        servers.active.iter().map(|server| server.name.to_string()).chain(aside).collect()
+    }
+
+    /// Everything that was read and decided.
+    pub(crate) const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// How the command ends when all else went well: not well when a settings file could not be read.
+    pub(crate) fn ending(&self) -> Ending {
+        if self.setup.settings.broken.is_empty() { Ending::Done } else { Ending::Usage }
     }
 
     /// Whether there is a server of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.servers.active.iter().any(|server| &*server.name == name)
+        self.setup.servers.active.iter().any(|server| &*server.name == name)
     }
 
     /// How the host is to be.
     pub(crate) fn plan(&self, interest: Interest) -> Plan {
-        Plan { interest, settings: self.settings.clone() }
+        let Setup { env, settings, .. } = &self.setup;
+        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions: self.setup.env_exceptions() }
     }
 
     /// The server that was asked for, or all.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<AdmittedServers> {
-        let all = admit(self.servers.clone());
+        let all = self.setup.admitted()?;
         match name {
             None => Ok(all),
             Some(name) if self.has(name) => Ok(all.only(|server| &*server.name == name)),
@@ -98,57 +84,105 @@ impl Configured {
         }
     }
 
+    /// Why nothing may be started in this folder.
+    pub(crate) fn untrusted(&self) -> Option<CommandError> {
+        let Setup { servers, folder, .. } = &self.setup;
+        if folder.lets_own_servers_start() { None } else { admit(servers, folder).err().map(CommandError::from) }
+    }
+
+    /// The servers that count, or the one of them that was asked for, whether they may be started or not.
+    pub(crate) fn meant(&self, name: Option<&str>) -> Result<Vec<&ServerConfig>> {
+        let named = |server: &&ServerConfig| name.is_none_or(|name| &*server.name == name);
+        let servers: Vec<_> = self.setup.servers.active.iter().filter(named).collect();
+        match name {
+            Some(name) if servers.is_empty() && !self.set_aside().any(|one| one.name == name) => {
+                Err(self.unknown(name))
+            }
+            _ => Ok(servers),
+        }
+    }
+
     /// The server that `server__tool` names.
     pub(crate) fn named_in(&self, tool: &str) -> Option<String> {
-        if naming(&self.settings) != Naming::Short {
+        if naming(&self.setup.settings) != Naming::Short {
             return None;
         }
         let is_named =
             |server: &str| tool.strip_prefix(server).is_some_and(|rest| rest.len() > 2 && rest.starts_with("__"));
         // One that is held back is meant too; what is wrong with it is the answer then.
-        let held_back = self.servers.set_aside.iter().map(|one| one.name.as_str());
-        let names = self.servers.active.iter().map(|server| server.name.as_str()).chain(held_back);
+        let servers = &self.setup.servers;
+        let held_back = servers.set_aside.iter().map(|one| one.name.as_str());
+        let names = servers.active.iter().map(|server| server.name.as_str()).chain(held_back);
         names.filter(|server| is_named(server)).max_by_key(|server| server.len()).map(ToOwned::to_owned)
     }
 
-    /// Servers that are written but not used.
-    pub(crate) fn set_aside(&self) -> Vec<SetAside> {
-        let set_aside = self.servers.set_aside.iter().filter_map(|one| {
-            let status = match &one.reason {
-                SetAsideReason::Replaced { .. } => return None,
-                SetAsideReason::NotAllowed | SetAsideReason::Excluded => ServerStatus::Blocked,
-                SetAsideReason::Unusable(_) | SetAsideReason::TooMany => ServerStatus::Failed,
-            };
-            let (name, reason) = (one.name.clone(), one.reason.to_string());
-            Some(SetAside { name, status, reason, source: one.origin.source.as_str() })
-        });
-        set_aside.collect()
+    /// Servers that are written but not used, without those that another entry of the same name replaced.
+    pub(crate) fn set_aside(&self) -> impl Iterator<Item = &SetAside> {
+        self.setup.servers.set_aside.iter().filter(|one| !is_replaced(one))
+    }
+
+    /// Entries of that name that lost against another one.
+    pub(crate) fn losers(&self, name: &str) -> impl Iterator<Item = &SettingsOrigin> {
+        let losers = self.setup.servers.set_aside.iter().filter(|one| is_replaced(one));
+        losers.filter(move |one| one.name == name).map(|one| &one.origin)
     }
 
     /// Which servers may have been meant.
-    fn meant(&self, typed: &str) -> String {
-        let names = self.servers.active.iter().map(|server| server.name.as_str());
-        let close = nearest(typed, names.clone());
-        match close.as_slice() {
-            [] => match names.take(NAMED_SERVERS_MAX).collect::<Vec<_>>().as_slice() {
-                [] => "no servers are configured".to_owned(),
-                names => format!("there is `{}`", names.join("`, `")),
-            },
-            close => format!("did you mean `{}`?", close.join("`, `")),
-        }
+    fn similar(&self, typed: &str) -> String {
+        let active = self.setup.servers.active.iter().map(|server| server.name.as_str());
+        let names = active.chain(self.set_aside().map(|one| one.name.as_str()));
+        did_you_mean(typed, names).unwrap_or_else(|| "no servers are configured".to_owned())
     }
 
-    fn unknown(&self, name: &str) -> CommandError {
-        let written = self.set_aside().into_iter().find(|one| one.name == name);
-        match written {
-            Some(written) => written.error(),
+    /// Why there is no such server to use.
+    pub(crate) fn unknown(&self, name: &str) -> CommandError {
+        match self.set_aside().find(|one| one.name == name) {
+            Some(written) => error_of(written),
             None => {
                 let error =
                     CommandError::new(Ending::Unknown, "unknown_server", format!("there is no server `{name}`"));
-                error.about(name).hint(self.meant(name))
+                error.about(name).hint(self.similar(name))
             }
         }
     }
+}
+
+fn is_replaced(one: &SetAside) -> bool {
+    matches!(one.reason, SetAsideReason::Replaced { .. })
+}
+
+/// How a server that is not used stands.
+pub(crate) const fn status_of(reason: &SetAsideReason) -> ServerStatus {
+    match reason {
+        SetAsideReason::NotAllowed | SetAsideReason::Excluded => ServerStatus::Blocked,
+        SetAsideReason::Disabled
+        | SetAsideReason::DisabledForSession
+        | SetAsideReason::Untrusted
+        | SetAsideReason::Unconfirmed => ServerStatus::Disabled,
+        SetAsideReason::Unusable(_) | SetAsideReason::TooMany | SetAsideReason::Replaced { .. } => ServerStatus::Failed,
+    }
+}
+
+/// Why a server cannot be asked anything.
+pub(crate) fn error_of(one: &SetAside) -> CommandError {
+    let SetAside { name, reason, .. } = one;
+    let error = match reason {
+        SetAsideReason::NotAllowed | SetAsideReason::Excluded => {
+            CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}"))
+        }
+        SetAsideReason::Disabled | SetAsideReason::DisabledForSession => {
+            let error = CommandError::new(Ending::Denied, "disabled", format!("{name} is {reason}"));
+            error.hint(format!("enable it with `toolgate mcp enable {name}`"))
+        }
+        SetAsideReason::Untrusted | SetAsideReason::Unconfirmed => {
+            let error = CommandError::new(Ending::Untrusted, "untrusted", format!("MCP server {name}: {reason}"));
+            error.hint("`toolgate trust` shows what it would start and asks you")
+        }
+        SetAsideReason::Unusable(_) | SetAsideReason::TooMany | SetAsideReason::Replaced { .. } => {
+            CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {reason}"))
+        }
+    };
+    error.about(name)
 }
 
 /// The server named by an option or behind the command; both may be, when they agree.
@@ -169,7 +203,8 @@ pub(crate) fn naming(settings: &Settings) -> Naming {
     }
 }
 
-fn broken(error: &SettingsError) -> CommandError {
+/// A settings file that cannot be read.
+pub(crate) fn of_broken(error: &SettingsError) -> CommandError {
     let failure = CommandError::new(Ending::Usage, "settings", error.to_string());
     let failure = error.excerpt().map_or_else(|| failure.clone(), |excerpt| failure.clone().detail(excerpt));
     error.hint().map_or_else(|| failure.clone(), |hint| failure.clone().hint(hint))

@@ -96,6 +96,11 @@ impl CommandError {
         self.ending
     }
 
+    /// What kind of failure, in a word for programs.
+    pub(crate) const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Whether there is something to say about it.
     pub(crate) fn is_quiet(&self) -> bool {
         self.kind == "output_closed"
@@ -159,7 +164,8 @@ fn push_lines(lines: &mut Vec<String>, label: &str, text: &str) {
 /// How the program ends because of a failure of that kind.
 fn ending_of(kind: ErrorKind) -> Ending {
     match kind {
-        ErrorKind::Settings | ErrorKind::InvalidArguments => Ending::Usage,
+        ErrorKind::Settings | ErrorKind::State | ErrorKind::InvalidArguments => Ending::Usage,
+        ErrorKind::Untrusted => Ending::Untrusted,
         ErrorKind::LoginNeeded => Ending::LoginNeeded,
         ErrorKind::TimedOut => Ending::Stopped,
         ErrorKind::Refused => Ending::ToolError,

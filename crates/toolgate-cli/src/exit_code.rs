@@ -22,6 +22,8 @@ pub(crate) enum Ending {
     Stopped = 6,
     /// No such server, tool, prompt or resource.
     Unknown = 7,
+    /// The folder is not trusted.
+    Untrusted = 8,
     /// A check found something.
     Found = 9,
     /// What was done could not be written out.
@@ -71,6 +73,7 @@ mod tests {
             Ending::LoginNeeded,
             Ending::Stopped,
             Ending::Unknown,
+            Ending::Untrusted,
             Ending::Found,
         ];
         for ending in all {

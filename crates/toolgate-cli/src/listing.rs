@@ -70,8 +70,12 @@ pub(crate) fn transport(view: &ServerView) -> &'static str {
 
 /// Where a server is: a command line or address that does not push everything else aside.
 pub(crate) fn target(view: &ServerView) -> String {
-    let target = cut(&view.config.transport.target(), TARGET_COLUMNS_MAX);
-    visible::line(&format!("{target} ({})", transport(view))).into_owned()
+    shown_target(&view.config.transport.target(), transport(view))
+}
+
+/// The same for a server that is not live.
+pub(crate) fn shown_target(target: &str, transport: &str) -> String {
+    visible::line(&format!("{} ({transport})", cut(target, TARGET_COLUMNS_MAX))).into_owned()
 }
 
 /// `1 tool`, `2 tools`, `no tools`.

@@ -8,6 +8,7 @@ mod session;
 mod commands;
 
 mod configured;
+mod similar;
 mod trouble;
 
 mod arrival;
@@ -20,6 +21,8 @@ mod front_end;
 mod ask;
 mod form;
 mod question;
+mod survey_text;
+mod trust_question;
 
 mod interrupt;
 mod printer;

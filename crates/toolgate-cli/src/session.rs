@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolgate::shape::visible;
-use toolgate::{Host, HostDirs, HostEnv, SystemClock};
+use toolgate::{Host, HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
 
 use crate::args::Options;
-use crate::configured::{Configured, Plan, naming};
+use crate::configured::{Configured, Plan, naming, of_broken};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::front_end::Person;
@@ -19,6 +19,7 @@ use crate::interrupt::interrupted;
 use crate::printer::{Form, Printer};
 use crate::terminal::Terminal;
 use crate::trouble::Surroundings;
+use crate::trust_question::{self, Settled};
 use crate::wire_tap;
 
 /// Where the administrator's files are.
@@ -68,9 +69,56 @@ impl Session {
         if is_set { Surroundings::Sandbox } else { Surroundings::Open }
     }
 
-    /// The servers of the settings. What is odd in them is said; what is wrong ends the command.
+    /// The servers of the settings, for a command that uses them. What is odd in them is said; what is wrong ends the command, and what nobody
+    /// has decided about the folder is asked where somebody can be.
     pub(crate) fn configured(&self) -> Result<Configured> {
-        Configured::read(&self.env, self.options.config.as_deref(), self.printer.talk())
+        let mut setup = self.setup()?;
+        if let Some(error) = setup.settings.broken.first() {
+            return Err(of_broken(error));
+        }
+        let talk = self.printer.talk();
+        if trust_question::can_ask(self)
+            && trust_question::settle(&self.env, &setup.settings, &setup.folder, talk)? == Settled::Anew
+        {
+            setup = self.setup()?;
+        }
+        if let Err(error) = setup.record_first_use() {
+            talk.error(&error.into());
+        }
+        Ok(Configured::new(setup, talk))
+    }
+
+    /// The servers of the settings, for a command that shows them and has no place to say what could not be read.
+    pub(crate) fn whole(&self) -> Result<Configured> {
+        let setup = self.setup()?;
+        match setup.settings.broken.first() {
+            Some(error) => Err(of_broken(error)),
+            None => Ok(Configured::new(setup, self.printer.talk())),
+        }
+    }
+
+    /// The servers of the settings, for a command that shows them, whatever state they are in.
+    pub(crate) fn looked_at(&self) -> Result<Configured> {
+        let setup = self.setup()?;
+        match setup.settings.broken.first() {
+            // There is nothing to show when the one file that was asked for cannot be read.
+            Some(error) if self.options.config.is_some() => Err(of_broken(error)),
+            _ => Ok(Configured::new(setup, self.printer.talk())),
+        }
+    }
+
+    fn setup(&self) -> Result<Setup> {
+        Ok(Setup::read(&self.env, &self.setup_options())?)
+    }
+
+    /// What the options say about the settings of this run.
+    pub(crate) fn setup_options(&self) -> SetupOptions {
+        SetupOptions {
+            config: self.options.config.clone(),
+            allowed_servers: self.options.allowed_servers(),
+            trust_folder: self.options.trust_folder.then_some(true),
+            ..SetupOptions::default()
+        }
     }
 
     /// A host with nothing started yet.
@@ -82,12 +130,12 @@ impl Session {
             can_be_asked: terminal.can_ask() && !asks_nothing,
             wants_details: self.options.debug,
         };
-        let mut builder = Host::builder(self.env.clone())
+        let mut builder = Host::builder((*plan.env).clone())
             .front_end(Arc::new(person))
             .interest(plan.interest)
             .naming(naming(&plan.settings))
             .connect_limit(plan.settings.connect_limit())
-            .env_exceptions(plan.settings.env_exceptions())
+            .env_exceptions(plan.env_exceptions.clone())
             .for_one_question();
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
@@ -143,8 +191,9 @@ impl Session {
 
     /// The names of the servers in the settings, as far as they can be read.
     pub(crate) fn server_names(config: Option<&Path>) -> Vec<String> {
-        let session = Self::new(Options::default());
-        Configured::names(&session.env, config)
+        let options = Options { config: config.map(Path::to_owned), ..Options::default() };
+        let session = Self::new(options);
+        Configured::names(&session.env, &session.setup_options())
     }
 }
 

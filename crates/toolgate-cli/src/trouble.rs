@@ -123,6 +123,8 @@ fn of_error(view: &ServerView, error: &Error) -> CommandError {
         ErrorKind::Connect | ErrorKind::TimedOut if has_url && view.agreed.is_none() && !is_answered(error) => {
             known.hint(format!("Cannot connect to '{server}': server may be down or URL incorrect"))
         }
+        // Nothing was said on any wire.
+        ErrorKind::Settings => known,
         _ => known.hint(format!("`toolgate mcp test {server} --debug` shows what is said on the wire")),
     }
 }

@@ -29,6 +29,10 @@ struct Inner {
 pub enum ErrorKind {
     /// Settings that cannot be read or used.
     Settings,
+    /// A file in which toolgate keeps something cannot be read or written.
+    State,
+    /// The folder is not trusted, so nothing may be started.
+    Untrusted,
     /// A program that could not be started.
     Spawn,
     /// A server that could not be reached, or was lost.
@@ -62,6 +66,8 @@ impl ErrorKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Settings => "settings",
+            Self::State => "state",
+            Self::Untrusted => "untrusted",
             Self::Spawn => "spawn",
             Self::Connect => "connect",
             Self::LoginNeeded => "login_needed",

@@ -4,6 +4,7 @@ use tokio::sync::broadcast;
 
 use crate::connect::{Kind, ServerStatus};
 use crate::error::Error;
+use crate::host::Reconciled;
 use crate::server_name::ServerName;
 
 /// Something happened.
@@ -30,8 +31,12 @@ pub enum HostEvent {
         /// Which of its lists.
         kind: Kind,
     },
+    /// Other servers are wanted than before.
+    Reconciled(Reconciled),
     /// Something the person may want to know.
     Diagnostic(Diagnostic),
+    /// Settings that changed while the host runs cannot be used; what was in force before stays so.
+    SettingsRefused(Error),
     /// So many events were lost, because they were not read in time.
     Missed(u64),
 }

@@ -17,7 +17,7 @@ use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
 use crate::discovery::Interest;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{DiscoveryState, HostEvents};
+use crate::event::{DiscoveryState, HostEvent, HostEvents};
 use crate::limits::CONNECT_LIMIT_COUNT;
 use crate::registry::{Catalog, CatalogPrompt, Naming, PreparedCall, nearest};
 use crate::server_name::ServerName;
@@ -118,6 +118,12 @@ impl Host {
         attend::start(&self.board, servers);
     }
 
+    /// Makes `servers` the ones of this host: starts those that are new or were changed, stops those that are gone or were changed when the
+    /// calls that run on them have ended, and leaves the others alone. Must be called within a runtime.
+    pub fn reconcile(&self, servers: AdmittedServers) -> Reconciled {
+        attend::reconcile(&self.board, servers)
+    }
+
     /// Starts servers and waits until each is ready or has failed.
     pub async fn connect(&self, servers: AdmittedServers) -> Vec<ServerView> {
         self.start(servers);
@@ -216,6 +222,11 @@ impl Host {
         self.board.events()
     }
 
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, event: HostEvent) {
+        self.board.tell(event);
+    }
+
     /// Whether all servers have been asked what they offer.
     pub fn discovery(&self) -> DiscoveryState {
         self.board.discovery()
@@ -301,6 +312,25 @@ impl Host {
     }
 }
 
+/// What [`Host::reconcile`] changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reconciled {
+    /// Servers that are new.
+    pub added: Vec<ServerName>,
+    /// Servers that mean something else than before, and were started anew.
+    pub restarted: Vec<ServerName>,
+    /// Servers that are gone.
+    pub removed: Vec<ServerName>,
+}
+
+impl Reconciled {
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.restarted.is_empty() && self.removed.is_empty()
+    }
+}
+
 /// There is no server of that name among `names`.
 pub fn unknown_server<'a>(server: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
     let error = Error::new(ErrorKind::UnknownServer, format!("there is no server `{}`", server.escape_debug()));
@@ -319,6 +349,7 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
 /// One request within the server's own time limits.
 async fn ask(connection: &Connection, call: Call) -> Result<RawJson> {
     let call = call.idle_limit(connection.config().call_timeout);
+    let _running = connection.runs();
     connection.client().request(call).await.map_err(|error| connection.failed(error))
 }
 

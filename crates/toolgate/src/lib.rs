@@ -8,8 +8,11 @@ mod env;
 mod error;
 pub mod limits;
 mod server_name;
+mod state_file;
 
 pub mod settings;
+
+pub mod formats;
 
 pub mod servers;
 
@@ -29,6 +32,8 @@ pub mod call;
 
 mod event;
 mod host;
+mod live;
+mod setup;
 
 pub use toolgate_wire as wire;
 pub use toolgate_wire::RawJson;
@@ -39,6 +44,9 @@ pub use discovery::Interest;
 pub use env::{Clock, HostDirs, HostEnv, SystemClock};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
-pub use host::{Host, HostBuilder, unknown_server};
+pub use host::{Host, HostBuilder, Reconciled, unknown_server};
+pub use live::LiveSettings;
 pub use registry::{Asker, Catalog, Naming, ToolCall};
 pub use server_name::ServerName;
+pub use setup::{Setup, SetupOptions};
+pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};

@@ -7,8 +7,61 @@ pub const SETTINGS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Nesting of a settings file; what is documented needs six levels.
 pub const SETTINGS_DEPTH_MAX: usize = 64;
 
+/// How long to wait for the end of a pipe that is named in place of a settings file; whoever writes it has begun already.
+pub const SETTINGS_PIPE_MS: u64 = 10_000;
+
+/// One YAML file; a hundred servers need a tenth of it.
+pub const YAML_FILE_BYTES_MAX: usize = 256 * 1024;
+
+/// Opening brackets in one YAML file, nested or not: its parser takes time that grows with their nesting times the size of the file.
+pub const YAML_BRACKETS_MAX: usize = 1_024;
+
+/// Values of one YAML file once its aliases are followed; a hundred servers have a few thousand.
+pub const YAML_VALUES_MAX: usize = 100_000;
+
 /// Problems reported one by one from one settings file; the rest are counted. Nobody reads more.
 pub const SETTINGS_DIAGNOSTICS_MAX: usize = 200;
+
+/// How much of one key of a settings file is repeated in a message. It may be as long as the file, and stand in every one of its problems.
+pub const SETTINGS_KEY_CHARS_MAX: usize = 1_000;
+
+/// Extensions that are looked at in one folder; each may bring servers.
+pub const EXTENSIONS_MAX: usize = 500;
+
+/// The file that says which extensions are enabled.
+pub const EXTENSION_ENABLEMENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Policy files that are looked at in one folder.
+pub const POLICY_FILES_MAX: usize = 1_000;
+
+/// One `.env` file; nobody writes a longer one by hand.
+pub const DOTENV_FILE_BYTES_MAX: usize = 256 * 1024;
+
+/// How many folders above the workspace are looked at for a `.env` file; no path is deeper.
+pub const FOLDERS_ABOVE_MAX: usize = 256;
+
+/// How often the files of the settings are looked at while a host follows them: a person who saves one waits no longer than this.
+pub const SETTINGS_LOOK_MS: u64 = 500;
+
+/// How long to wait for another process that changes the same file; a change takes milliseconds.
+pub const STATE_FILE_LOCK_MS: u64 = 10_000;
+
+/// How long to wait before asking for the lock of a file again.
+pub const STATE_FILE_LOCK_PAUSE_MS: u64 = 10;
+
+/// The file of trusted folders, and that of their servers: room for ten thousand folders.
+pub const TRUST_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Things of one kind that are listed of what a folder brings; the others are counted. Nobody reads more before deciding.
+pub const SURVEY_ITEMS_MAX: usize = 200;
+
+/// A command line, an address or a list that is shown of what a folder brings; how much is missing is said.
+pub const SURVEY_TEXT_CHARS_MAX: usize = 2_000;
+/// Links that are followed to a file that is not there yet; systems follow no more either.
+pub const STATE_FILE_LINKS_MAX: usize = 40;
+
+/// The file of servers that are switched off: a line for each.
+pub const ENABLEMENT_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How much of a long line is shown around a syntax error.
 pub const EXCERPT_CHARS: usize = 120;
@@ -21,6 +74,30 @@ pub const SERVERS_MAX: usize = 10_000;
 
 /// Command, arguments, variables and headers of one server after expansion; systems take no longer command lines.
 pub const SERVER_TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// References to secrets that one server may have; each may be a command that is run when it starts.
+pub const SECRETS_MAX: usize = 64;
+
+/// One secret: what a file holds, a command prints or a keychain keeps. Keys and certificates have a tenth of it.
+pub const SECRET_BYTES_MAX: usize = 64 * 1024;
+
+/// How long the command of a `${cmd:…}` may run; some ask a password manager, which asks the person.
+pub const SECRET_COMMAND_MS: u64 = 30_000;
+
+/// How long a killed command may take to be gone, and the rest of its output to arrive.
+pub const SECRET_COMMAND_END_MS: u64 = 1_000;
+
+/// How long reading a file with a secret may take; only a file system that is away takes longer.
+pub const SECRET_FILE_MS: u64 = 10_000;
+
+/// How long the keychain may take; a locked one asks the person for a password.
+pub const KEYCHAIN_MS: u64 = 60_000;
+
+/// What a command wrote to stderr, or a keychain said, that is repeated in an error.
+pub const SECRET_COMPLAINT_CHARS_MAX: usize = 200;
+
+/// A reference to a secret that is repeated in an error; a command can be long.
+pub const SECRET_REFERENCE_CHARS_MAX: usize = 200;
 
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;

@@ -8,7 +8,8 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use crate::args::Cli;
+use crate::args::{Cli, Options};
+use crate::commands::mcp::written::Written;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::session::{self, Session};
@@ -57,8 +58,21 @@ pub(crate) fn answer_shell() -> ExitCode {
 /// Completes the name of a server from the settings.
 pub(crate) fn complete_server() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let mut words = session::words().skip_while(|word| word != "--config").skip(1);
-        let names = Session::server_names(words.next().map(PathBuf::from).as_deref());
+        let names = Session::server_names(named_file().as_deref());
         names.into_iter().map(CompletionCandidate::new).collect()
     })
+}
+
+/// The same for every server that is written somewhere, whether it is used or not.
+pub(crate) fn complete_written_server() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let session = Session::new(Options::default());
+        let written = Written::of(session.env(), named_file().as_deref());
+        written.names().into_iter().map(CompletionCandidate::new).collect()
+    })
+}
+
+/// The file after `--config`, as far as the line is typed.
+fn named_file() -> Option<PathBuf> {
+    session::words().skip_while(|word| word != "--config").nth(1).map(PathBuf::from)
 }

@@ -16,6 +16,14 @@ pub(crate) mod resources;
 
 pub(crate) mod read;
 
+pub(crate) mod trust;
+
+pub(crate) mod doctor;
+
+pub(crate) mod extensions;
+
+pub(crate) mod settings;
+
 pub(crate) mod completions;
 pub(crate) mod workspace_server;
 
@@ -26,14 +34,25 @@ use crate::session::Session;
 /// Runs a command. What goes wrong is told here, in the form that was asked for.
 pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
     let ended = match command {
+        Command::Mcp(mcp::Command::Add(arguments)) => mcp::add::run(session, &arguments),
+        Command::Mcp(mcp::Command::Remove(arguments)) => mcp::remove::run(session, &arguments),
+        Command::Mcp(mcp::Command::Enable(arguments)) => mcp::enable::run(session, &arguments),
+        Command::Mcp(mcp::Command::Disable(arguments)) => mcp::disable::run(session, &arguments),
         Command::Mcp(mcp::Command::List(arguments)) => mcp::list::run(session, &arguments),
         Command::Mcp(mcp::Command::Test(arguments)) => mcp::test::run(session, &arguments),
+        Command::Mcp(mcp::Command::Import(arguments)) => mcp::import::run(session, &arguments),
+        Command::Mcp(mcp::Command::Export(arguments)) => mcp::export::run(session, &arguments),
         Command::Tools(arguments) => tools::run(session, &arguments),
         Command::Call(arguments) => call::run(session, &arguments),
         Command::Prompts(arguments) => prompts::run(session, &arguments),
         Command::Prompt(arguments) => prompt::run(session, &arguments),
         Command::Resources(arguments) => resources::run(session, &arguments),
         Command::Read(arguments) => read::run(session, &arguments),
+        Command::Trust(arguments) => trust::run(session, &arguments),
+        Command::Mcp(mcp::Command::Refresh(arguments)) => mcp::refresh::run(session, &arguments),
+        Command::Extensions(command) => extensions::run(session, &command),
+        Command::Doctor(arguments) => doctor::run(session, &arguments),
+        Command::Settings(command) => settings::run(session, &command),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };

@@ -4,7 +4,13 @@
 
 mod room;
 
+mod mcp_add;
+mod mcp_add_refused;
+mod mcp_enable;
+mod mcp_export;
+mod mcp_import;
 mod mcp_list;
+mod mcp_remove;
 mod mcp_test;
 
 mod tools;
@@ -17,11 +23,17 @@ mod call_endings;
 mod prompts;
 mod resources;
 
+mod bad_settings;
+mod generated;
 mod settings_files;
+mod trust;
+mod untrusted;
 mod usage;
 
 mod completions;
 mod debug;
+mod doctor;
+mod extensions;
 mod recording;
 mod workspace_server;
 

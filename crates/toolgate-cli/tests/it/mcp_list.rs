@@ -60,6 +60,9 @@ async fn the_same_for_programs() {
         "prompts",
         "resources",
         "source",
+        "origin",
+        "extension",
+        "replaces",
         "error",
     ];
     expected.sort_unstable();
@@ -101,4 +104,76 @@ fn tables_fit_the_terminal() {
             assert!(width <= columns, "{width} columns instead of {columns}: {line}");
         }
     }
+}
+
+#[test]
+fn nothing_is_started_when_nobody_wants_it() {
+    let room = Room::new().server("good", &sample("good")).setting("mcp", json!({"excluded": ["hidden"]}));
+    let room = room.entry("hidden", json!({"command": "x", "args": ["--token", "sesame"]})).entry("empty", json!({}));
+    room.world.write_in_home(".toolgate/mcp-server-enablement.json", "{\"good\": {\"enabled\": false}}").unwrap();
+    room.check(
+        "mcp list --no-connect",
+        "
+        --- stdout
+            SERVER     STATUS        OFFERS    TARGET
+        ○   workspace  disconnected            workspace (builtin)
+        ✗   empty      failed
+        ○   good       disabled      disabled  [WORLD]/server --script ../good.json --log ../good.log (stdio)
+        ⛔  hidden     blocked       excluded  x --token **** (stdio)
+        --- stderr
+        error: [HOME]/.toolgate/settings.json:1:46: mcpServers.empty: set `url` or `command`
+        hint: `command` starts a program, `url` names a remote server
+        --- exit 0
+        ",
+    );
+    assert!(!room.log("good").exists(), "the server was not started");
+    let listed = room.json("mcp list --no-connect --json");
+    let brief = |one: &Value| json!([one["name"], one["status"], one["reason"], one["origin"]["line"]]);
+    let brief: Vec<Value> = listed["servers"].as_array().unwrap().iter().map(brief).collect();
+    let expected = json!([
+        ["workspace", "disconnected", null, null],
+        ["empty", "failed", "settings", 1],
+        ["good", "disabled", "disabled", 1],
+        ["hidden", "blocked", "excluded", 1]
+    ]);
+    assert_eq!(Value::Array(brief), expected);
+}
+
+#[test]
+fn every_server_says_where_it_comes_from_and_what_it_replaced() {
+    let room = Room::new().entry("a", json!({"command": "user"}));
+    let system = room.world.root().join("system");
+    std::fs::create_dir_all(&system).unwrap();
+    let defaults = "{\"mcpServers\": {\n\"a\": {\"command\": \"default\"},\n\"b\": {\"command\": \"default\"}}}";
+    std::fs::write(system.join("system-defaults.json"), defaults).unwrap();
+    let listed = room.json("mcp list --no-connect --json");
+    let brief =
+        |one: &Value| json!([one["name"], one["target"], one["source"], one["origin"]["line"], one["replaces"]]);
+    let brief: Vec<Value> = listed["servers"].as_array().unwrap().iter().map(brief).collect();
+    let file = system.join("system-defaults.json");
+    let expected = json!([
+        ["a", "user", "user", 1, [{"source": "system-defaults", "file": file, "line": 2}]],
+        ["b", "default", "system-defaults", 3, []],
+        ["workspace", "workspace", "built-in", null, []]
+    ]);
+    assert_eq!(Value::Array(brief), expected);
+    assert_eq!(listed["folder"]["trust"], json!("trusted"));
+}
+
+#[test]
+fn one_broken_file_does_not_hide_the_others() {
+    let room = Room::new();
+    room.world.write_in_home(".toolgate/settings.json", "{\n  \"mcpServers\": oops\n}").unwrap();
+    let system = room.world.root().join("system");
+    std::fs::create_dir_all(&system).unwrap();
+    std::fs::write(system.join("settings.json"), "{\"mcpServers\": {\"kept\": {\"command\": \"c\"}}}").unwrap();
+    let output = room.run("mcp list --no-connect");
+    assert_eq!(output.code(), Some(2), "{}", output.transcript());
+    assert!(output.stdout.contains("kept"), "{}", output.stdout);
+    assert!(output.stderr.contains("settings.json:2:17"), "{}", output.stderr);
+    let listed = room.json("mcp list --no-connect --json");
+    assert_eq!(listed["error"]["kind"], json!("settings"));
+    assert_eq!(listed["broken"].as_array().map(Vec::len), Some(1));
+    assert_eq!(listed["servers"][0]["name"], json!("kept"));
+    assert_eq!(room.run("tools kept").code(), Some(2), "whatever uses servers ends there");
 }

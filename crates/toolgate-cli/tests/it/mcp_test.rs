@@ -13,10 +13,12 @@ fn a_server_that_is_well() {
         "
             --- stdout
             good  [WORLD]/server --script ../good.json --log ../good.log (stdio)
-              ✓ settings [HOME]/.toolgate/settings.json:1
-              ✓ connect  MCP 2025-11-25 with good 1.0.0 in [TIME]
-              ✓ ping     [TIME]
-              ✓ offers   3 tools, 1 prompt, 1 resource
+              ✓ settings  [HOME]/.toolgate/settings.json:1
+              ✓ trust     the folder brings nothing of its own
+              ✓ policy    includes all tools
+              ✓ connect   MCP 2025-11-25 with good 1.0.0 in [TIME]
+              ✓ ping      answered in [TIME]
+              ✓ offers    3 tools, 1 prompt, 1 resource in [TIME]
             --- exit 0
             ",
     );
@@ -24,6 +26,8 @@ fn a_server_that_is_well() {
     let one = &tested["servers"][0];
     assert_eq!((&one["name"], &one["ok"], &one["tools"]), (&json!("good"), &json!(true), &json!(3)), "{tested}");
     assert!(one["connectMs"].is_u64() && one["pingMs"].is_u64(), "{tested}");
+    let steps: Vec<&str> = one["steps"].as_array().unwrap().iter().filter_map(|step| step["step"].as_str()).collect();
+    assert_eq!(steps, ["settings", "trust", "policy", "connect", "ping", "offers"]);
 }
 
 #[test]
@@ -35,11 +39,13 @@ fn a_server_with_a_broken_tool_is_exit_9() {
         "
             --- stdout
             odd  [WORLD]/server --script ../odd.json --log ../odd.log (stdio)
-              ✓ settings [HOME]/.toolgate/settings.json:1
-              ✓ connect  MCP 2025-11-25 with odd 1.0.0 in [TIME]
-              ✓ ping     [TIME]
-              ✓ offers   3 tools, 1 prompt, 1 resource
-              ✗ problem  unnamed tool skipped: entry 4: `name` is missing
+              ✓ settings  [HOME]/.toolgate/settings.json:1
+              ✓ trust     the folder brings nothing of its own
+              ✓ policy    includes all tools
+              ✓ connect   MCP 2025-11-25 with odd 1.0.0 in [TIME]
+              ✓ ping      answered in [TIME]
+              ✓ offers    3 tools, 1 prompt, 1 resource in [TIME]
+              ✗ problem   unnamed tool skipped: entry 4: `name` is missing
             --- exit 9
             ",
     );

@@ -248,3 +248,20 @@ fn servers_that_are_not_there() {
     let only = Room::new().entry("absent", json!({"command": "/nonexistent/program"})).without_workspace();
     assert_eq!(only.run("tools").code(), Some(4), "nothing at all is there");
 }
+
+#[test]
+fn what_nobody_is_to_see_is_hidden_everywhere() {
+    let room = Room::new()
+        .server("one", &sample("one"))
+        .setting("mcp", json!({"excluded": ["workspace"]}))
+        .setting("tools", json!({"exclude": ["ec*"]}));
+    let manifest = json!({"name": "box", "version": "1", "excludeTools": ["fail"]});
+    room.world.write_in_home(".toolgate/extensions/box/toolgate-extension.json", &manifest.to_string()).unwrap();
+    let listed = room.json("tools --json");
+    let names: Vec<&str> =
+        listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(names, ["add"]);
+    for name in ["echo", "one__echo", "fail"] {
+        assert_eq!(room.run(&format!("call {name} message=x")).code(), Some(7), "{name}");
+    }
+}

@@ -32,6 +32,10 @@ fn every_command_has_help_with_an_example() {
     let commands = [
         "",
         "mcp",
+        "mcp add",
+        "mcp remove",
+        "mcp enable",
+        "mcp disable",
         "mcp list",
         "mcp test",
         "tools",
@@ -40,6 +44,10 @@ fn every_command_has_help_with_an_example() {
         "prompt",
         "resources",
         "read",
+        "trust",
+        "settings",
+        "settings schema",
+        "settings reference",
         "completions",
         "workspace-server",
     ];

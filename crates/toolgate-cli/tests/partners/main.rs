@@ -14,3 +14,6 @@ mod calls;
 mod offers;
 
 mod addresses;
+
+mod imports;
+mod keychain;

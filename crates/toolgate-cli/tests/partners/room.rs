@@ -54,6 +54,11 @@ impl Room {
         path.display().to_string()
     }
 
+    /// Writes a file into the workspace.
+    pub(crate) fn write_in_workspace(&self, path: &str, text: &str) {
+        self.world.write_in_workspace(path, text).expect("a file");
+    }
+
     /// The path of something in the workspace.
     pub(crate) fn in_workspace(&self, path: &str) -> String {
         self.world.workspace().join(path).display().to_string()

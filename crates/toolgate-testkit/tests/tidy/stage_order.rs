@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::sources::{Complaint, Source, Sources};
 
 /// A stage and the stages right before it. What those import, it may import as well.
-const STAGES: [(&str, &[&str]); 13] = [
+const STAGES: [(&str, &[&str]); 14] = [
     ("settings", &[]),
+    ("formats", &["settings"]),
     ("servers", &["settings"]),
     ("trust", &["servers"]),
     ("auth", &["servers"]),
@@ -22,10 +23,10 @@ const STAGES: [(&str, &[&str]); 13] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 4] = ["env", "error", "limits", "server_name"];
+const GROUND: [&str; 5] = ["env", "error", "limits", "server_name", "state_file"];
 
 /// See everything, seen by nobody.
-const TOP: [&str; 3] = ["lib", "host", "event"];
+const TOP: [&str; 5] = ["lib", "host", "event", "setup", "live"];
 
 const HOME: &str = "crates/toolgate/src/";
 

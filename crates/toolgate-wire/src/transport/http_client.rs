@@ -27,7 +27,6 @@ use crate::peer::lock;
 use crate::raw::RawJson;
 use crate::transport::http_answer::{self, Followed, Resume};
 use crate::transport::http_endpoint::resolve_same_origin;
-use crate::transport::http_pool::shown;
 
 pub use crate::transport::http_endpoint::{Credentials, HttpEndpoint};
 
@@ -115,7 +114,11 @@ impl Link for HttpLink {
                 self.wire.read_answer(response, &calls, had_session).await
             };
             // Calls have time limits of their own.
-            if calls.is_empty() { accepted_in_time(&self.wire.endpoint.url, exchange).await } else { exchange.await }
+            if calls.is_empty() {
+                accepted_in_time(&self.wire.endpoint, &self.wire.endpoint.url, exchange).await
+            } else {
+                exchange.await
+            }
         })
     }
 
@@ -141,10 +144,16 @@ impl Link for HttpLink {
 }
 
 /// Ends the wait for a server that does not accept a message which wants no answer.
-pub(crate) async fn accepted_in_time(url: &Uri, sending: impl Future<Output = Result<()>>) -> Result<()> {
+pub(crate) async fn accepted_in_time(
+    endpoint: &HttpEndpoint,
+    url: &Uri,
+    sending: impl Future<Output = Result<()>>,
+) -> Result<()> {
     let limit = Duration::from_millis(ACCEPT_MS);
-    let late =
-        |_| Err(Error::io(format!("POST {}", shown(url)), format!("the message was not accepted within {limit:?}")));
+    let late = |_| {
+        let doing = format!("POST {}", endpoint.shown_at(url));
+        Err(Error::io(doing, format!("the message was not accepted within {limit:?}")))
+    };
     tokio::time::timeout(limit, sending).await.unwrap_or_else(late)
 }
 

@@ -13,7 +13,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 
 use crate::error::{Error, Result};
-use crate::transport::http_pool::{HttpPool, shown};
+use crate::transport::http_pool::{HttpPool, ShownAs, shown_text};
 
 /// Room for what the protocol adds, so that the map does not grow step by step.
 const HEADERS_OF_OUR_OWN: usize = 8;
@@ -29,19 +29,19 @@ pub struct HttpEndpoint {
     pub headers: HeaderMap,
     /// Who we are to the server, where that changes with time.
     pub credentials: Option<Arc<dyn Credentials>>,
+    /// What it is called in errors, when its address is not to be shown.
+    shown_as: Option<ShownAs>,
 }
 
 impl HttpEndpoint {
     /// An address without extra headers.
     pub fn new(pool: HttpPool, url: &str) -> Result<Self> {
-        let uri: Uri = url.parse().map_err(|error| Error::io(format!("read the URL `{url}`"), error))?;
+        let doing = || format!("read the URL `{}`", shown_text(url));
+        let uri: Uri = url.parse().map_err(|error| Error::io(doing(), error))?;
         if uri.host().is_none() || !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return Err(Error::io(
-                format!("read the URL `{url}`"),
-                "it must start with `http://` or `https://` and name a host",
-            ));
+            return Err(Error::io(doing(), "it must start with `http://` or `https://` and name a host"));
         }
-        let mut endpoint = Self { pool, url: uri, headers: HeaderMap::new(), credentials: None };
+        let mut endpoint = Self { pool, url: uri, headers: HeaderMap::new(), credentials: None, shown_as: None };
         endpoint.take_user_out_of_url()?;
         Ok(endpoint)
     }
@@ -56,6 +56,11 @@ impl HttpEndpoint {
         value.set_sensitive(true);
         self.headers.insert(name, value);
         Ok(())
+    }
+
+    /// Calls the address this in errors, because it is secret itself.
+    pub fn show_as(&mut self, text: impl Into<Arc<str>>) {
+        self.shown_as = Some(ShownAs(text.into()));
     }
 
     /// A name and password in the URL are meant as a header, and must not be shown with the address.
@@ -76,7 +81,12 @@ impl HttpEndpoint {
 
     /// The address as it may be shown.
     pub(crate) fn shown(&self) -> String {
-        shown(&self.url)
+        self.shown_at(&self.url)
+    }
+
+    /// Another address of the same server, as it may be shown.
+    pub(crate) fn shown_at(&self, url: &Uri) -> String {
+        ShownAs::or_url(self.shown_as.as_ref(), url)
     }
 
     /// The headers of every request, with the credentials of this moment.
@@ -103,6 +113,9 @@ impl HttpEndpoint {
         *request.method_mut() = method;
         *request.uri_mut() = url;
         *request.headers_mut() = headers;
+        if let Some(shown_as) = &self.shown_as {
+            request.extensions_mut().insert(shown_as.clone());
+        }
         self.pool.request(request).await
     }
 }
@@ -167,6 +180,31 @@ mod tests {
         assert_eq!(endpoint.url.to_string(), "http://localhost:1/mcp?key=secret");
         assert_eq!(endpoint.headers[AUTHORIZATION], "Basic YWRhOnNlY3JldA==");
         assert!(!format!("{endpoint:?}").contains("secret"), "{endpoint:?}");
+    }
+
+    #[test]
+    fn an_address_can_be_secret_as_a_whole() {
+        let mut endpoint = HttpEndpoint::new(HttpPool::default(), "http://localhost:1/secret/mcp").unwrap();
+        endpoint.show_as("http://localhost:1/${keychain:x}/mcp");
+        let other: Uri = "http://localhost:1/secret/messages".parse().unwrap();
+        assert_eq!(endpoint.shown(), "http://localhost:1/${keychain:x}/mcp");
+        assert_eq!(endpoint.shown_at(&other), endpoint.shown());
+        assert!(!format!("{endpoint:?}").contains("secret"), "{endpoint:?}");
+    }
+
+    #[test]
+    fn secrets_in_a_wrong_url_are_covered() {
+        let cases = [
+            ("ftp://ada:secret@host/x?key=secret", "`ftp://…@host/x?…`"),
+            ("ada:secret@host:1/mcp#secret", "`…@host:1/mcp?…`"),
+            ("http://ho st/?secret", "`http://ho st/?…`"),
+            ("http:///?secret", "`http:///?…`"),
+        ];
+        for (url, expected) in cases {
+            let error = HttpEndpoint::new(HttpPool::default(), url).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        }
     }
 
     #[test]

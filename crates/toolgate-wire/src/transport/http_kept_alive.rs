@@ -19,7 +19,7 @@ use tower_service::Service;
 use crate::error::{Error, Result};
 use crate::limits::HEADER_BYTES_MAX;
 use crate::peer::lock;
-use crate::transport::http_pool::{http_error, shown};
+use crate::transport::http_pool::{ShownAs, http_error};
 
 /// A connection unused for longer is given up: the other side has probably closed it.
 const IDLE_MAX: Duration = Duration::from_secs(60);
@@ -45,7 +45,9 @@ impl KeptAlive {
     /// Sends a request and waits for the head of the answer.
     pub(crate) async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         let url = request.uri().clone();
-        let doing = || format!("{} {}", request.method(), shown(&url));
+        let shown_as = request.extensions().get::<ShownAs>().cloned();
+        let shown = || ShownAs::or_url(shown_as.as_ref(), &url);
+        let doing = || format!("{} {}", request.method(), shown());
         let authority = url.authority().cloned().ok_or_else(|| Error::io(doing(), "the address names no host"))?;
         let method = request.method().clone();
         let host = HeaderValue::from_str(authority.as_str()).map_err(|error| Error::io(doing(), error))?;
@@ -54,7 +56,7 @@ impl KeptAlive {
         loop {
             let (mut sender, is_new) = match self.take(&authority) {
                 Some(sender) => (sender, false),
-                None => (self.connect(&url).await?, true),
+                None => (self.connect(&url, &shown).await?, true),
             };
             match sender.try_send_request(request).await {
                 Ok(response) => {
@@ -64,7 +66,7 @@ impl KeptAlive {
                 Err(mut failed) => match failed.take_message() {
                     // It was never sent, because the idle connection had just been closed: another one will do.
                     Some(unsent) if !is_new => request = unsent,
-                    _ => return Err(http_error(format!("{method} {}", shown(&url)), failed.error())),
+                    _ => return Err(http_error(format!("{method} {}", shown()), failed.error())),
                 },
             }
         }
@@ -93,9 +95,8 @@ impl KeptAlive {
         lock(&self.idle).push(Connection { to, sender, used: Instant::now() });
     }
 
-    async fn connect(&self, url: &Uri) -> Result<SendRequest<Full<Bytes>>> {
-        let failed =
-            |error: &(dyn std::error::Error + 'static)| http_error(format!("connect to {}", shown(url)), error);
+    async fn connect(&self, url: &Uri, shown: &(impl Fn() -> String + Sync)) -> Result<SendRequest<Full<Bytes>>> {
+        let failed = |error: &(dyn std::error::Error + 'static)| http_error(format!("connect to {}", shown()), error);
         let stream = self.connector.clone().call(url.clone()).await.map_err(|error| failed(&error))?;
         // Head and body in one piece: messages are small, and one buffer is cheaper to send than two.
         let handshake = Builder::new().max_buf_size(HEADER_BYTES_MAX).writev(false).handshake(stream).await;

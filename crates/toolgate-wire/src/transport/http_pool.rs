@@ -91,6 +91,26 @@ pub(crate) fn shown(url: &Uri) -> String {
     format!("{origin}{}{query}", url.path())
 }
 
+/// The same for what need not be a URL.
+pub(crate) fn shown_text(url: &str) -> String {
+    let (url, query) = url.find(['?', '#']).map_or((url, ""), |end| (url.get(..end).unwrap_or_default(), "?…"));
+    let (scheme, rest) = url.find("://").map_or(("", url), |start| url.split_at(start + "://".len()));
+    let (authority, path) = rest.find('/').map_or((rest, ""), |start| rest.split_at(start));
+    let host = authority.rsplit_once('@').map_or_else(|| authority.to_owned(), |(_, host)| format!("…@{host}"));
+    format!("{scheme}{host}{path}{query}")
+}
+
+/// What a request is called in errors, where its URL is not to be shown: it goes along with the request.
+#[derive(Debug, Clone)]
+pub(crate) struct ShownAs(pub(crate) Arc<str>);
+
+impl ShownAs {
+    /// What a request to `url` is called.
+    pub(crate) fn or_url(this: Option<&Self>, url: &Uri) -> String {
+        this.map_or_else(|| shown(url), |this| this.0.to_string())
+    }
+}
+
 impl Default for HttpPool {
     fn default() -> Self {
         Self::new(HttpSettings::default())
@@ -116,6 +136,7 @@ impl HttpPool {
             return self.0.direct.request(request).await;
         }
         let (method, url) = (request.method().clone(), request.uri().clone());
+        let shown_as = request.extensions().get::<ShownAs>().cloned();
         let answer = if is_plain {
             if let Some(auth) = proxy.and_then(|proxy| proxy.basic_auth().cloned()) {
                 request.headers_mut().insert(PROXY_AUTHORIZATION, auth);
@@ -125,7 +146,7 @@ impl HttpPool {
             let secure = self.0.secure.get_or_init(|| self.0.secure_client()).as_ref().map_err(Error::clone)?;
             secure.request(request).await
         };
-        answer.map_err(|error| http_error(format!("{method} {}", shown(&url)), &error))
+        answer.map_err(|error| http_error(format!("{method} {}", ShownAs::or_url(shown_as.as_ref(), &url)), &error))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::transport::event_stream::{Event, EventReader};
 use crate::transport::http_answer;
 use crate::transport::http_client::{accepted_in_time, calls_in};
 use crate::transport::http_endpoint::{HttpEndpoint, resolve_same_origin};
-use crate::transport::http_pool::shown;
+use crate::transport::http_pool::shown_text;
 
 /// A stream that has told where messages go, before a peer is joined to it.
 #[derive(Debug)]
@@ -34,22 +34,22 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let response = endpoint.request(HttpMethod::GET, url.clone(), headers, Bytes::new()).await?;
     if !response.status().is_success() {
-        return Err(http_answer::failure(shown(&url), response, &[], false).await);
+        return Err(http_answer::failure(endpoint.shown(), response, &[], false).await);
     }
     if !http_answer::is_event_stream(&response) {
-        return Err(Error::protocol(format!("{} does not answer with an event stream", shown(&url))));
+        return Err(Error::protocol(format!("{} does not answer with an event stream", endpoint.shown())));
     }
     let mut body = response.into_body();
     let mut events = EventReader::default();
     loop {
         while let Some(event) = events.next_event() {
             if event.kind.as_deref() == Some("endpoint") {
-                let messages_to = messages_to(&url, &event)?;
+                let messages_to = messages_to(&endpoint, &event)?;
                 return Ok(SseTransport { endpoint, messages_to, body, events });
             }
         }
         let Some(Ok(frame)) = body.frame().await else {
-            return Err(Error::protocol(format!("{} ended its stream without naming an endpoint", shown(&url))));
+            return Err(Error::protocol(format!("{} ended its stream without naming an endpoint", endpoint.shown())));
         };
         if let Ok(data) = frame.into_data() {
             events.push(&data)?;
@@ -57,10 +57,11 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
     }
 }
 
-fn messages_to(url: &Uri, event: &Event) -> Result<Uri> {
+fn messages_to(endpoint: &HttpEndpoint, event: &Event) -> Result<Uri> {
     let named = String::from_utf8_lossy(&event.data);
-    resolve_same_origin(url, named.trim()).ok_or_else(|| {
-        Error::protocol(format!("{} names an endpoint on another origin, which is refused: `{named}`", shown(url)))
+    resolve_same_origin(&endpoint.url, named.trim()).ok_or_else(|| {
+        let (from, to) = (endpoint.shown(), shown_text(&named));
+        Error::protocol(format!("{from} names an endpoint on another origin, which is refused: `{to}`"))
     })
 }
 
@@ -109,7 +110,7 @@ impl SseLink {
             http_answer::drain_later(response.into_body());
             return Ok(());
         }
-        Err(http_answer::failure(shown(&self.messages_to), response, &[], false).await)
+        Err(http_answer::failure(self.endpoint.shown_at(&self.messages_to), response, &[], false).await)
     }
 }
 
@@ -118,7 +119,11 @@ impl Link for SseLink {
         Box::pin(async move {
             let wants_answer = !calls_in(&outgoing.messages).is_empty();
             let sending = self.post(outgoing);
-            if wants_answer { sending.await } else { accepted_in_time(&self.messages_to, sending).await }
+            if wants_answer {
+                sending.await
+            } else {
+                accepted_in_time(&self.endpoint, &self.messages_to, sending).await
+            }
         })
     }
 

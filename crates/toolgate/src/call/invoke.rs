@@ -21,6 +21,7 @@ pub struct RunOptions {
 /// Calls the tool. A server that wants pages to be visited first is called again, once, when the person has visited them.
 pub(super) async fn invoke(call: &PreparedCall, options: RunOptions) -> Result<CallResult, WireError> {
     let connection = &call.connection;
+    let _running = connection.runs();
     match connection.client().finish_tool_call(request(call, options)).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => {
             connection.client().finish_tool_call(request(call, options)).await

@@ -23,6 +23,18 @@ pub(super) struct Inner {
     pub(super) front_end: Arc<dyn FrontEnd>,
     pub(super) took: Duration,
     pub(super) changed: watch::Receiver<Changed>,
+    /// How many requests of ours wait for their answers.
+    pub(super) running: watch::Sender<usize>,
+}
+
+/// A request that runs: its connection is not retired under it.
+#[derive(Debug)]
+pub(crate) struct Running(Connection);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.0.running.send_modify(|count| *count = count.saturating_sub(1));
+    }
 }
 
 /// What a list holds.
@@ -105,6 +117,25 @@ impl Connection {
     /// The end of what the server wrote to stderr; empty when it is no child of ours.
     pub fn stderr_tail(&self) -> String {
         self.0.client.child().map(|child| child.stderr_tail()).unwrap_or_default()
+    }
+
+    /// Whether both are the same connection.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Says that a request runs, for as long as what is given lives.
+    pub(crate) fn runs(&self) -> Running {
+        self.0.running.send_modify(|count| *count += 1);
+        Running(self.clone())
+    }
+
+    /// Closes when the requests that run have their answers, however long their own limits let them take.
+    pub(crate) async fn retire(self) {
+        let mut running = self.0.running.subscribe();
+        // The sender lives in this very connection.
+        let _idle = running.wait_for(|count| *count == 0).await.is_ok();
+        self.client().close().await;
     }
 
     /// Why it ended, when it has.

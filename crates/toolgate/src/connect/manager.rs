@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use toolgate_wire::{ConnectOptions, Direction, Tap, connect};
 
 use super::client_side::OurSide;
@@ -43,7 +43,20 @@ pub(crate) struct ConnectionManager {
     opener: Opener,
     places: Arc<Semaphore>,
     board: Mutex<Vec<Entry>>,
+    /// Connections that nobody wants any more, and that close when their last call has ended.
+    retiring: Mutex<Vec<Connection>>,
     is_closed: AtomicBool,
+}
+
+/// What changes when other servers are wanted than those that are there.
+#[derive(Debug, Default)]
+pub(crate) struct Difference {
+    /// To be started, because they are new or were changed.
+    pub(crate) start: Vec<Arc<ServerConfig>>,
+    /// Taken from the board, because they are gone or were changed.
+    pub(crate) stop: Vec<ServerName>,
+    /// Connections of those.
+    pub(crate) retire: Vec<Connection>,
 }
 
 /// One server on the board, in the order of the settings.
@@ -55,9 +68,17 @@ struct Entry {
     connection: Option<Connection>,
     /// What it wrote to stderr before its connection was gone.
     last_words: String,
+    /// How long listing what it offers took.
+    listing_took: Option<Duration>,
 }
 
 impl Entry {
+    fn new(config: Arc<ServerConfig>) -> Self {
+        let status = ServerStatus::Disconnected;
+        let last_words = String::new();
+        Self { config, status, is_settled: false, error: None, connection: None, last_words, listing_took: None }
+    }
+
     /// Nothing more is to be found out about it.
     fn give_up(&mut self) -> Option<Connection> {
         self.is_settled = true;
@@ -74,6 +95,7 @@ impl Entry {
             is_settled: self.is_settled,
             error: self.error.clone(),
             agreed: self.connection.as_ref().map(Connection::agreed),
+            listing_took: self.listing_took,
         }
     }
 }
@@ -82,7 +104,14 @@ impl ConnectionManager {
     pub(crate) fn new(wiring: Wiring) -> Self {
         let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions);
         let places = Arc::new(Semaphore::new(wiring.connect_limit.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { wiring, opener, places, board: Mutex::default(), is_closed: AtomicBool::new(false) }
+        Self {
+            wiring,
+            opener,
+            places,
+            board: Mutex::default(),
+            retiring: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+        }
     }
 
     fn board(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -99,17 +128,51 @@ impl ConnectionManager {
             }
             let config = Arc::new(config);
             new.push(config.clone());
-            let status = ServerStatus::Disconnected;
-            let last_words = String::new();
-            board.push(Entry { config, status, is_settled: false, error: None, connection: None, last_words });
+            board.push(Entry::new(config));
         }
         new
+    }
+
+    /// Makes `servers` the ones on the board, in their order. One that is there and means the same stays as it is.
+    pub(crate) fn reconcile(&self, servers: AdmittedServers) -> Difference {
+        let mut board = self.board();
+        let mut difference = Difference::default();
+        let mut before = std::mem::take(&mut *board);
+        for config in servers.into_inner() {
+            let same = before.iter().position(|entry| entry.config.means_the_same(&config));
+            match same {
+                Some(at) => board.push(before.swap_remove(at)),
+                None => {
+                    let config = Arc::new(config);
+                    difference.start.push(config.clone());
+                    board.push(Entry::new(config));
+                }
+            }
+        }
+        for mut entry in before {
+            difference.retire.extend(entry.connection.take());
+            difference.stop.push(entry.config.name.clone());
+        }
+        difference
+    }
+
+    /// Closes a connection when the calls that run on it have ended, or when everything is closed.
+    pub(crate) async fn retire(&self, connection: Connection) {
+        let retiring = || self.retiring.lock().unwrap_or_else(PoisonError::into_inner);
+        retiring().push(connection.clone());
+        connection.clone().retire().await;
+        retiring().retain(|other| !other.is_same(&connection));
+    }
+
+    /// Whether that is still what a server on the board means.
+    pub(crate) fn is_current(&self, config: &Arc<ServerConfig>) -> bool {
+        self.board().iter().any(|entry| Arc::ptr_eq(&entry.config, config))
     }
 
     /// Connects to one server. The connection is kept here too, until it is closed or lost.
     pub(crate) async fn open(&self, config: &Arc<ServerConfig>) -> Result<Connection> {
         let place = self.places.clone().acquire_owned().await.ok();
-        self.change(&config.name, ServerStatus::Connecting, |_| ());
+        self.change(config, ServerStatus::Connecting, |_| ());
         let mut opening = std::pin::pin!(self.open_now(config));
         // A silent server gives its place to the next one, and goes on without it.
         let opened = match tokio::time::timeout(Duration::from_millis(STARTING_PLACE_MS), &mut opening).await {
@@ -120,17 +183,17 @@ impl ConnectionManager {
             }
         };
         match opened {
-            Ok(connection) if self.is_closed.load(Ordering::Acquire) => {
+            Ok(connection) if self.is_closed.load(Ordering::Acquire) || !self.is_current(config) => {
                 connection.client().close().await;
-                Err(Error::new(ErrorKind::Connect, "the host is shutting down").about(&config.name))
+                Err(Error::new(ErrorKind::Connect, "no longer wanted").about(&config.name))
             }
             Ok(connection) => {
                 let kept = connection.clone();
-                self.change(&config.name, ServerStatus::Connected, |entry| entry.connection = Some(kept));
+                self.change(config, ServerStatus::Connected, |entry| entry.connection = Some(kept));
                 Ok(connection)
             }
             Err((error, last_words)) => {
-                self.fail(&config.name, &error, last_words);
+                self.fail(config, &error, last_words);
                 Err(error)
             }
         }
@@ -149,26 +212,26 @@ impl ConnectionManager {
             Arc::new(move |direction, frame| tap(&server, direction, frame))
         });
         let child = options.child.clone();
-        let endpoint = self.opener.open(config).map_err(|error| (error, String::new()))?;
+        let endpoint = self.opener.open(config).await.map_err(|error| (error, String::new()))?;
         let client = connect(endpoint, options).await.map_err(|error| {
             let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
             (Error::of_server(&config.name, error), child.map(|child| child.stderr_tail()).unwrap_or_default())
         })?;
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        Ok(Connection::new(Inner { config, client, front_end, took, changed }))
+        Ok(Connection::new(Inner { config, client, front_end, took, changed, running: watch::Sender::new(0) }))
     }
 
     /// Notes that a server could not be started, or not be understood.
-    pub(crate) fn fail(&self, server: &ServerName, error: &Error, last_words: String) {
+    pub(crate) fn fail(&self, server: &Arc<ServerConfig>, error: &Error, last_words: String) {
         self.end(server, ServerStatus::after(error), error, last_words);
     }
 
     /// Notes that a server was lost.
-    pub(crate) fn lose(&self, server: &ServerName, why: &Error, last_words: String) {
+    pub(crate) fn lose(&self, server: &Arc<ServerConfig>, why: &Error, last_words: String) {
         self.end(server, ServerStatus::Disconnected, why, last_words);
     }
 
-    fn end(&self, server: &ServerName, status: ServerStatus, error: &Error, last_words: String) {
+    fn end(&self, server: &Arc<ServerConfig>, status: ServerStatus, error: &Error, last_words: String) {
         self.change(server, status, |entry| {
             entry.error = Some(error.clone());
             entry.connection = None;
@@ -187,10 +250,17 @@ impl ConnectionManager {
         entry.map(tail).unwrap_or_default()
     }
 
-    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected.
-    pub(crate) fn settle(&self, server: &ServerName, problem: Option<Error>) {
+    /// Notes how long listing what a server offers took.
+    pub(crate) fn listed(&self, server: &Arc<ServerConfig>, took: Duration) {
         let mut board = self.board();
-        if let Some(entry) = board.iter_mut().find(|entry| entry.config.name == *server) {
+        let entry = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server));
+        entry.into_iter().for_each(|entry| entry.listing_took = Some(took));
+    }
+
+    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected.
+    pub(crate) fn settle(&self, server: &Arc<ServerConfig>, problem: Option<Error>) {
+        let mut board = self.board();
+        if let Some(entry) = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server)) {
             entry.is_settled = true;
             if entry.connection.is_some() {
                 entry.error = problem;
@@ -201,11 +271,12 @@ impl ConnectionManager {
     /// Closes all connections in order, all at once.
     pub(crate) async fn close_all(&self) {
         self.is_closed.store(true, Ordering::Release);
-        let open: Vec<Connection> = self.board().iter_mut().filter_map(Entry::give_up).collect();
+        let mut open: Vec<Connection> = self.board().iter_mut().filter_map(Entry::give_up).collect();
+        open.append(&mut self.retiring.lock().unwrap_or_else(PoisonError::into_inner));
         let closing = open.iter().map(|connection| async {
-            self.change(connection.server(), ServerStatus::Disconnecting, |_| ());
+            self.change(connection.config(), ServerStatus::Disconnecting, |_| ());
             connection.client().close().await;
-            self.change(connection.server(), ServerStatus::Disconnected, |_| ());
+            self.change(connection.config(), ServerStatus::Disconnected, |_| ());
         });
         futures_util::future::join_all(closing).await;
     }
@@ -234,15 +305,16 @@ impl ConnectionManager {
         })
     }
 
-    fn change(&self, server: &ServerName, status: ServerStatus, change: impl FnOnce(&mut Entry)) {
+    /// A server that was replaced meanwhile has no place on the board to be changed.
+    fn change(&self, server: &Arc<ServerConfig>, status: ServerStatus, change: impl FnOnce(&mut Entry)) {
         let error = {
             let mut board = self.board();
-            let Some(entry) = board.iter_mut().find(|entry| entry.config.name == *server) else { return };
+            let Some(entry) = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server)) else { return };
             entry.status = status;
             change(entry);
             entry.error.clone()
         };
-        (self.wiring.on_status)(server, status, error.as_ref());
+        (self.wiring.on_status)(&server.name, status, error.as_ref());
     }
 }
 

@@ -14,6 +14,6 @@ pub(crate) use client_side::read_elicitation;
 pub use connection::{Connection, Kind};
 pub use front_end::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, NobodyToAsk, ServerLog};
 pub use manager::WireTap;
-pub(crate) use manager::{ConnectionManager, Wiring};
+pub(crate) use manager::{ConnectionManager, Difference, Wiring};
 pub use status::{Agreed, ServerStatus, ServerView, trouble};
 pub(crate) use status::{Stage, sentence};

@@ -64,6 +64,8 @@ pub struct ServerView {
     pub error: Option<Error>,
     /// What was agreed with it.
     pub agreed: Option<Agreed>,
+    /// How long listing what it offers took, when that went well.
+    pub listing_took: Option<Duration>,
 }
 
 /// What a connected server said about itself.

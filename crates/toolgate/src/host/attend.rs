@@ -2,13 +2,14 @@
 //! another.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::board::Board;
-use crate::connect::{Connection, Kind, Stage, sentence};
+use crate::connect::{Connection, Difference, Kind, Stage, sentence};
 use crate::discovery::{Problem, ServerCatalog, discover, offers, refresh, watch_lists};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
+use crate::host::Reconciled;
 use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_MS};
 use crate::servers::ServerConfig;
 use crate::trust::AdmittedServers;
@@ -20,10 +21,40 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
         return;
     }
     board.set_discovery(if new.is_empty() { DiscoveryState::Completed } else { DiscoveryState::InProgress });
-    for config in new {
-        let task = tokio::spawn(attend(board.clone(), config));
-        board.keep_task(task.abort_handle());
+    new.into_iter().for_each(|config| attend_to(board, config));
+}
+
+fn attend_to(board: &Arc<Board>, config: Arc<ServerConfig>) {
+    let name = config.name.clone();
+    let task = tokio::spawn(attend(board.clone(), config));
+    board.keep_task(name, task.abort_handle());
+}
+
+/// Starts what is new, ends what is gone, and leaves the rest alone.
+pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconciled {
+    let Difference { start, stop, retire } = board.manager.reconcile(servers);
+    let mut changed = Reconciled::default();
+    for server in &stop {
+        board.stop_attending_to(server);
     }
+    for connection in retire {
+        let board = board.clone();
+        tokio::spawn(async move { board.manager.retire(connection).await });
+    }
+    for config in &start {
+        let to = if stop.contains(&config.name) { &mut changed.restarted } else { &mut changed.added };
+        to.push(config.name.clone());
+    }
+    changed.removed = stop.into_iter().filter(|name| !changed.restarted.contains(name)).collect();
+    if !start.is_empty() {
+        board.set_discovery(DiscoveryState::InProgress);
+    }
+    start.into_iter().for_each(|config| attend_to(board, config));
+    board.changed();
+    if !changed.is_empty() {
+        board.tell(HostEvent::Reconciled(changed.clone()));
+    }
+    changed
 }
 
 async fn attend(board: Arc<Board>, config: Arc<ServerConfig>) {
@@ -38,7 +69,7 @@ async fn attend(board: Arc<Board>, config: Arc<ServerConfig>) {
     for Problem { error, .. } in problems {
         board.diagnose(severity(error), &config.name, sentence(&config, Stage::Connected, error));
     }
-    board.manager.settle(&config.name, problems.first().map(|problem| problem.error.clone()));
+    board.manager.settle(&config, problems.first().map(|problem| problem.error.clone()));
     board.tell(HostEvent::Settled(config.name.clone()));
     if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
         board.set_discovery(DiscoveryState::Completed);
@@ -63,10 +94,14 @@ struct Unmet {
 /// Connects to a server and finds out what it offers.
 async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCatalog>, Unmet> {
     let connection = board.manager.open(config).await.map_err(|error| Unmet { error, connection: None })?;
+    let started = Instant::now();
     match discover(&connection, board.interest).await {
-        Ok(offer) => Ok(Arc::new(offer)),
+        Ok(offer) => {
+            board.manager.listed(config, started.elapsed());
+            Ok(Arc::new(offer))
+        }
         Err(error) => {
-            board.manager.fail(&config.name, &error, connection.stderr_tail());
+            board.manager.fail(config, &error, connection.stderr_tail());
             Err(Unmet { error, connection: Some(connection) })
         }
     }
@@ -120,7 +155,7 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
         Ok(fresh) => {
             let fresh = Arc::new(fresh);
             board.put(fresh.clone());
-            board.manager.settle(connection.server(), fresh.problems.first().map(|problem| problem.error.clone()));
+            board.manager.settle(connection.config(), fresh.problems.first().map(|problem| problem.error.clone()));
             board.changed();
             let server = connection.server().clone();
             let mut title = kind.as_str().to_owned();
@@ -142,7 +177,10 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
 fn lose(board: &Board, connection: &Connection) {
     let server = connection.server();
     let why = connection.end().unwrap_or_else(|| Error::new(ErrorKind::Connect, "connection closed").about(server));
+    if !board.manager.is_current(connection.config()) {
+        return; // Another one has taken its place, or nobody wants it any more.
+    }
     board.take_down(server);
-    board.manager.lose(server, &why, connection.stderr_tail());
+    board.manager.lose(connection.config(), &why, connection.stderr_tail());
     board.diagnose(Severity::Error, server, sentence(connection.config(), Stage::Lost, &why));
 }

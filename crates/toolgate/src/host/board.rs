@@ -36,7 +36,7 @@ struct State {
     shown: Option<(u64, Arc<Catalog>)>,
     /// The catalog that was named as if nothing had been shown, for as long as nothing changes.
     fresh: Option<(u64, Arc<Catalog>)>,
-    attending: Vec<AbortHandle>,
+    attending: HashMap<ServerName, AbortHandle>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -81,18 +81,30 @@ impl Board {
         self.changed();
     }
 
-    pub(super) fn keep_task(&self, task: AbortHandle) {
-        lock(&self.state).attending.push(task);
+    pub(super) fn keep_task(&self, server: ServerName, task: AbortHandle) {
+        lock(&self.state).attending.insert(server, task);
+    }
+
+    /// Ends the task of a server and takes down what it offered.
+    pub(super) fn stop_attending_to(&self, server: &ServerName) {
+        let mut state = lock(&self.state);
+        if let Some(task) = state.attending.remove(server) {
+            task.abort();
+        }
+        state.offers.remove(server);
     }
 
     pub(super) fn stop_attending(&self) {
-        for task in lock(&self.state).attending.drain(..) {
+        for (_, task) in lock(&self.state).attending.drain() {
             task.abort();
         }
     }
 
     /// Puts up what a server offers now, in place of what it offered before. Whoever waits is woken by [`Self::changed`].
     pub(super) fn put(&self, offer: Arc<ServerCatalog>) {
+        if !self.manager.is_current(offer.connection.config()) {
+            return;
+        }
         lock(&self.state).offers.insert(offer.server().clone(), offer);
     }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::server_name::{ServerName, ServerNameError};
 use crate::servers::shown::{shown_command, shown_url};
+pub use crate::servers::text::ConfigText;
 use crate::settings::raw::{OnBusy, StartMode};
-use crate::settings::source::SettingsOrigin;
+use crate::settings::source::{Extension, SettingsOrigin};
 
 /// The built-in servers there are.
 pub const BUILT_IN_SERVERS: &[&str] = &["workspace"];
@@ -42,6 +44,16 @@ pub struct ServerConfig {
     pub exclude_tools: Vec<String>,
     /// Where it is written.
     pub origin: SettingsOrigin,
+    /// The extension it belongs to, also when the settings change something about it.
+    pub extension: Option<Arc<Extension>>,
+}
+
+impl ServerConfig {
+    /// Whether both mean the same server in every respect. Where it is written does not matter.
+    #[must_use]
+    pub fn means_the_same(&self, other: &Self) -> bool {
+        self.name == other.name && *self == Self { origin: self.origin.clone(), ..other.clone() }
+    }
 }
 
 /// How a server is reached.
@@ -72,7 +84,7 @@ impl TransportConfig {
     }
 
     /// What is started or spoken to, as it may be shown: a command line with its secrets covered, an address without credentials and query,
-    /// or the name of a built-in server.
+    /// or the name of a built-in server. References to secrets are shown as they are written.
     #[must_use]
     pub fn target(&self) -> String {
         match self {
@@ -89,9 +101,9 @@ pub struct StdioConfig {
     /// The program: a path, or a name to look up in the `PATH` of its environment.
     pub command: String,
     /// Its arguments.
-    pub args: Vec<String>,
+    pub args: Vec<ConfigText>,
     /// Variables of its own, which win over everything it is passed from the host.
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, ConfigText>,
     /// The folder it runs in; the workspace folder when `None`.
     pub cwd: Option<PathBuf>,
 }
@@ -110,10 +122,10 @@ impl fmt::Debug for StdioConfig {
 /// An address to speak to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// The address; checked to be one for HTTP.
-    pub url: String,
-    /// Headers for every request; names and values are checked to be sendable.
-    pub headers: BTreeMap<String, String>,
+    /// The address; checked to be one for HTTP, as far as it is known.
+    pub url: ConfigText,
+    /// Headers for every request; names and values are checked to be sendable, as far as they are known.
+    pub headers: BTreeMap<String, ConfigText>,
 }
 
 impl fmt::Debug for HttpConfig {

@@ -1,7 +1,10 @@
 //! Tests of names, and of what is shown of a server.
 
-use super::{HttpConfig, ServerName, ServerNameError, StdioConfig, TransportConfig};
+use std::collections::BTreeMap;
+
+use super::{ConfigText, HttpConfig, ServerName, ServerNameError, StdioConfig, TransportConfig};
 use crate::limits::SERVER_NAME_CHARS_MAX;
+use crate::settings::expand::{Unset, expand};
 
 #[test]
 fn names_are_free_but_for_what_cannot_be_shown() {
@@ -24,25 +27,39 @@ fn names_are_free_but_for_what_cannot_be_shown() {
     }
 }
 
+fn text(written: &str) -> ConfigText {
+    ConfigText::new(expand(written, &BTreeMap::new(), Unset::Keep, 1000).unwrap().parts)
+}
+
 fn stdio(command: &str, args: &[&str]) -> TransportConfig {
-    let env = [("TOKEN".to_owned(), "sesame".to_owned())].into();
-    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    let env = [("TOKEN".to_owned(), "sesame".into())].into();
+    let args = args.iter().map(|arg| text(arg)).collect();
     TransportConfig::Stdio(StdioConfig { command: command.to_owned(), args, env, cwd: Some("/w".into()) })
 }
 
 fn http(url: &str) -> HttpConfig {
-    let headers = [("Authorization".to_owned(), "Bearer sesame".to_owned())].into();
-    HttpConfig { url: url.to_owned(), headers }
+    let headers = [("Authorization".to_owned(), "Bearer sesame".into())].into();
+    HttpConfig { url: text(url), headers }
+}
+
+fn check(transport: &TransportConfig, kind: &str, target: &str) {
+    assert_eq!((transport.kind(), transport.target().as_str()), (kind, target));
+    let printed = format!("{transport:?}");
+    assert!(!printed.contains("sesame"), "{printed}");
 }
 
 #[test]
 fn targets_say_what_is_reached() {
-    let token = format!("ghp_{}", "a".repeat(36));
+    let token = format!("ghp_{}sesame", "a".repeat(36));
     let cases = [
         (stdio("npx", &["-y", "x"]), "stdio", "npx -y x"),
         (stdio("sh", &["-c", "echo hi", ""]), "stdio", "sh -c 'echo hi' ''"),
         (stdio("s", &["--api-key", "sesame", "--port", "1"]), "stdio", "s --api-key **** --port 1"),
-        (stdio("s", &["--api-key=sesame", "TOKEN=sesame"]), "stdio", "s --api-key=**** TOKEN=****"),
+        (
+            stdio("s", &["--api-key=sesame", "TOKEN=sesame", "TOKEN="]),
+            "stdio",
+            "s --api-key=**** TOKEN=**** TOKEN=****",
+        ),
         (stdio("s", &["--header", "Authorization: Bearer sesame"]), "stdio", "s --header 'Authorization: ****'"),
         (stdio("s", &["--token", "--verbose"]), "stdio", "s --token --verbose"),
         (stdio("s", &[&token, "postgres://ada:sesame@db/x"]), "stdio", "s **** ****"),
@@ -54,8 +71,42 @@ fn targets_say_what_is_reached() {
         (TransportConfig::BuiltIn("workspace".to_owned()), "builtin", "workspace"),
     ];
     for (transport, kind, target) in cases {
-        assert_eq!((transport.kind(), transport.target().as_str()), (kind, target));
-        let printed = format!("{transport:?}");
-        assert!(!printed.contains("sesame") && !printed.contains(&token), "{printed}");
+        check(&transport, kind, target);
+    }
+}
+
+#[test]
+fn references_are_shown_as_they_are_written() {
+    let token = format!("ghp_{}sesame", "a".repeat(36));
+    let commands: &[(&[&str], &str)] = &[
+        (&["${keychain:github}"], "'${keychain:github}'"),
+        (&["--token", "${env:A}"], "--token '${env:A}'"),
+        (&["--token", "sesame${env:A}sesame"], "--token '****${env:A}****'"),
+        (&["--token=${env:A}", "x"], "'--token=${env:A}' x"),
+        (&["--token=sesame${env:A}"], "'--token=****${env:A}'"),
+        (&["Authorization: Bearer ${cmd:pass show x}"], "'Authorization: ****${cmd:pass show x}'"),
+        (&["--to=${file:~/x}/y"], "'--to=${file:~/x}/y'"),
+        (&["${env:A}", &token], "'${env:A}' ****"),
+        (&[&format!("{token} ${{env:A}}")], "'****${env:A}'"),
+        (&["postgres://ada:${keychain:pw}@db/x"], "'postgres://ada:${keychain:pw}@db/x'"),
+    ];
+    for (args, expected) in commands {
+        check(&stdio("s", args), "stdio", &format!("s {expected}"));
+    }
+    let urls = [
+        ("https://h/${keychain:x}/mcp", "https://h/${keychain:x}/mcp"),
+        ("https://${env:HOST}:${env:PORT}/mcp", "https://${env:HOST}:${env:PORT}/mcp"),
+        ("https://h/mcp?key=${keychain:x}&more=sesame", "https://h/mcp?…"),
+        ("https://ada:${keychain:x}@h/mcp/${env:A}", "https://h/mcp/${env:A}"),
+        ("https://ada:sesame@${env:HOST}/", "https://${env:HOST}/"),
+        ("https://ada:sesame${env:REST}", "https://ada:…"),
+        ("https://[::1]:80/${env:A}", "https://[::1]:80/${env:A}"),
+        ("${file:~/url}", "${file:~/url}"),
+        ("${env:BASE}/mcp?k=sesame", "${env:BASE}/mcp?…"),
+        ("${env:BASE}/mcp#sesame", "${env:BASE}/mcp?…"),
+        ("https://münchen.example/${env:A}", "(not a URL)"),
+    ];
+    for (url, expected) in urls {
+        check(&TransportConfig::Http(http(url)), "http", expected);
     }
 }

@@ -1,4 +1,5 @@
-//! One entry of the settings → one server: transport chosen, variables filled in, limits given their defaults.
+//! One entry of the settings → one server: transport chosen, variables filled in, limits given their defaults. References to secrets are
+//! looked at, to see that they may stand where they stand, and never followed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,19 +7,26 @@ use std::time::Duration;
 
 use crate::env::HostEnv;
 use crate::limits::{
-    CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, SERVER_TEXT_BYTES_MAX,
-    TIME_LIMIT_MS_MAX,
+    CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, SECRETS_MAX,
+    SERVER_TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX,
 };
 use crate::servers::config::{BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
-use crate::servers::remote::{HeaderCheck, Refusal, check_header, check_url};
+use crate::servers::reference_scope::{OutOfScope, may_refer};
+use crate::servers::remote::{HeaderCheck, Refusal, check_written_header, check_written_url};
+use crate::servers::text::ConfigText;
 use crate::settings::diagnostic::{Diagnostic, Diagnostics, KeyPath, Severity, visible};
-use crate::settings::expand::{Unset, expand};
+use crate::settings::expand::{ExpandError, Expanded, Unset, expand};
 use crate::settings::raw::{AuthProviderType, RawList, RawServer, TransportType};
+use crate::settings::secret_reference::{SecretKind, SecretReference, has_reference};
 use crate::settings::source::SettingsLayer;
-use crate::settings::{Located, Position};
+use crate::settings::{Located, Position, SettingsSource};
 
 /// Below this a time limit was probably meant in seconds.
 const SHORT_MS: f64 = 100.0;
+
+/// Where references can stand that cannot stand everywhere.
+pub(crate) const OUT_OF_SCOPE_HINT: &str =
+    "it can stand in your own settings and in those of the administrator; here there is `${env:NAME}`";
 
 /// Why an entry is no server. It has been reported; this says it again in one sentence.
 #[derive(Debug)]
@@ -41,6 +49,7 @@ pub(crate) struct Entry<'a> {
     name: &'a Located<String>,
     found: &'a mut Diagnostics,
     bytes_left: usize,
+    references_left: usize,
 }
 
 impl<'a> Entry<'a> {
@@ -50,12 +59,13 @@ impl<'a> Entry<'a> {
         name: &'a Located<String>,
         found: &'a mut Diagnostics,
     ) -> Self {
-        Self { env, layer, name, found, bytes_left: SERVER_TEXT_BYTES_MAX }
+        Self { env, layer, name, found, bytes_left: SERVER_TEXT_BYTES_MAX, references_left: SECRETS_MAX }
     }
 
     pub(crate) fn resolve(mut self, raw: &RawServer) -> Result<ServerConfig, Unusable> {
         let name = ServerName::new(&self.name.value)
             .map_err(|error| self.refuse(self.name.at, Field::Whole, &error.to_string(), "give it another name"))?;
+        self.refuse_reference(self.name, Field::Whole)?;
         let transport = self.transport(raw)?;
         let texts = |list: &RawList| list.value.iter().map(|entry| entry.value.clone()).collect::<Vec<_>>();
         let default_ms = Some(CALL_TIMEOUT_MS_DEFAULT);
@@ -76,7 +86,15 @@ impl<'a> Entry<'a> {
             include_tools: raw.include_tools.as_ref().map(texts),
             exclude_tools: raw.exclude_tools.as_ref().map(texts).unwrap_or_default(),
             origin: self.layer.origin(self.name.at.line),
+            extension: self.layer.extension.clone(),
         })
+    }
+
+    /// Reports what the entry would take over from an extension, and the extension may not write.
+    pub(crate) fn refuse_borrowed(mut self, borrowed: &OutOfScope) -> Unusable {
+        let OutOfScope { key, kind } = borrowed;
+        let message = format!("`{key}` of the extension has `${{{}:…}}`, which cannot stand there", kind.as_str());
+        self.refuse(self.name.at, Field::Whole, &message, "write that key yourself, in this entry")
     }
 
     /// The order decides: an address beats a command, and of two addresses `httpUrl` wins.
@@ -146,6 +164,7 @@ impl<'a> Entry<'a> {
     }
 
     fn built_in(&mut self, builtin: &Located<String>) -> Result<TransportConfig, Unusable> {
+        self.refuse_reference(builtin, Field::Key("builtin"))?;
         if BUILT_IN_SERVERS.contains(&builtin.value.as_str()) {
             return Ok(TransportConfig::BuiltIn(builtin.value.clone()));
         }
@@ -155,7 +174,7 @@ impl<'a> Entry<'a> {
     }
 
     fn stdio(&mut self, command: &Located<String>, raw: &RawServer) -> Result<StdioConfig, Unusable> {
-        let command_text = self.process_text(command, Field::Key("command"), Unset::Keep)?;
+        let command_text = self.plain_text(command, Field::Key("command"))?;
         let command_text = self.without_tilde(command.at, "command", command_text);
         let mut args = Vec::new();
         for (index, arg) in raw.args.iter().flat_map(|args| &args.value).enumerate() {
@@ -165,6 +184,7 @@ impl<'a> Entry<'a> {
         for pair in raw.env.iter().flat_map(|env| &env.value) {
             let name = &pair.name.value;
             let field = Field::Member("env", name);
+            self.refuse_reference(&pair.name, field)?;
             if name.is_empty() || name.contains(['=', '\0']) {
                 let hint = "names of variables are not empty and have no `=`";
                 return Err(self.refuse(pair.name.at, field, "not the name of a variable", hint));
@@ -173,7 +193,7 @@ impl<'a> Entry<'a> {
         }
         let cwd = match written(raw.cwd.as_ref()) {
             Some(cwd) => {
-                let text = self.process_text(cwd, Field::Key("cwd"), Unset::Keep)?;
+                let text = self.plain_text(cwd, Field::Key("cwd"))?;
                 let folder = PathBuf::from(self.without_tilde(cwd.at, "cwd", text));
                 Some(self.env.workspace.join(folder))
             }
@@ -183,16 +203,17 @@ impl<'a> Entry<'a> {
     }
 
     fn http(&mut self, key: &str, url: &Located<String>, raw: &RawServer) -> Result<HttpConfig, Unusable> {
-        let text = self.text(url, Field::Key(key), Unset::Keep)?.trim().to_owned();
-        if let Err(Refusal { message, hint }) = check_url(&text) {
+        let text = self.text(url, Field::Key(key), Unset::Keep)?.trimmed();
+        if let Err(Refusal { message, hint }) = check_written_url(&text) {
             return Err(self.refuse(url.at, Field::Key(key), &message, hint));
         }
-        let mut headers: BTreeMap<String, String> = BTreeMap::new();
+        let mut headers: BTreeMap<String, ConfigText> = BTreeMap::new();
         for pair in raw.headers.iter().flat_map(|headers| &headers.value) {
             let name = &pair.name.value;
             let field = Field::Member("headers", name);
+            self.refuse_reference(&pair.name, field)?;
             let value = self.text(&pair.value, field, Unset::Empty)?;
-            match check_header(name, &value) {
+            match check_written_header(name, &value) {
                 HeaderCheck::Send => (),
                 HeaderCheck::LeaveOut => {
                     self.warn(pair.name.at, field, "left out: this header belongs to HTTP itself", "remove it");
@@ -213,23 +234,53 @@ impl<'a> Entry<'a> {
     }
 
     /// A text that an operating system takes: it ends at the first NUL, so there must be none.
-    fn process_text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<String, Unusable> {
+    fn process_text(
+        &mut self,
+        written: &Located<String>,
+        field: Field<'_>,
+        unset: Unset,
+    ) -> Result<ConfigText, Unusable> {
         let text = self.text(written, field, unset)?;
-        if text.contains('\0') {
+        if text.with_stand_ins("").contains('\0') {
             return Err(self.refuse(written.at, field, "the text has a NUL character", "remove the `\\u0000`"));
         }
         Ok(text)
     }
 
+    /// The same where no secret belongs: it decides what is started.
+    fn plain_text(&mut self, written: &Located<String>, field: Field<'_>) -> Result<String, Unusable> {
+        self.refuse_reference(written, field)?;
+        let text = self.process_text(written, field, Unset::Keep)?;
+        Ok(text.with_stand_ins(""))
+    }
+
+    fn refuse_reference(&mut self, written: &Located<String>, field: Field<'_>) -> Result<(), Unusable> {
+        if !has_reference(&written.value) {
+            return Ok(());
+        }
+        let message = "a reference to a secret cannot stand here";
+        let hint = "references stand in `args`, `url`, and the values of `env` and `headers`";
+        Err(self.refuse(written.at, field, message, hint))
+    }
+
     /// A text with its variables filled in; those that are not set are reported.
-    fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<String, Unusable> {
-        let Some(expanded) = expand(&written.value, &self.env.vars, unset, self.bytes_left) else {
-            let message =
-                format!("with this the texts of the server have more than {} MiB", SERVER_TEXT_BYTES_MAX >> 20);
-            return Err(self.refuse(written.at, field, &message, "no system takes a command line of that length"));
-        };
-        self.bytes_left -= expanded.text.len();
-        for variable in &expanded.unset {
+    fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<ConfigText, Unusable> {
+        let Expanded { parts, unset: missing, bytes } =
+            match expand(&written.value, &self.env.vars, unset, self.bytes_left) {
+                Ok(expanded) => expanded,
+                Err(ExpandError::Reference(fault)) => {
+                    let (message, hint) = fault.in_words();
+                    return Err(self.refuse(written.at, field, &message, hint));
+                }
+                Err(ExpandError::TooLong) => {
+                    let size = SERVER_TEXT_BYTES_MAX >> 20;
+                    let message = format!("with this the texts of the server have more than {size} MiB");
+                    let hint = "no system takes a command line of that length";
+                    return Err(self.refuse(written.at, field, &message, hint));
+                }
+            };
+        self.bytes_left -= bytes;
+        for variable in &missing {
             let name = variable.shown().map(visible);
             let subject = name.map_or("what stands after `$`".to_owned(), |name| format!("the variable `{name}`"));
             let rest = match unset {
@@ -239,7 +290,33 @@ impl<'a> Entry<'a> {
             let hint = r"set it, or write `${NAME:-default}`; a dollar sign itself is written `\\$`";
             self.warn(written.at, field, &format!("{subject} is not set; {rest}"), hint);
         }
-        Ok(expanded.text)
+        let text = ConfigText::new(parts);
+        for reference in text.references() {
+            self.check_reference(written.at, field, reference)?;
+        }
+        Ok(text)
+    }
+
+    /// Whether a reference may stand in this layer. Whoever wrote a folder or an extension has no business with the secrets of the person.
+    fn check_reference(&mut self, at: Position, field: Field<'_>, reference: &SecretReference) -> Result<(), Unusable> {
+        if !may_refer(self.layer.source, reference.kind) {
+            let of = if self.layer.source == SettingsSource::Extension { "an extension" } else { "a workspace folder" };
+            let message = format!("`${{{}:…}}` cannot stand in the settings of {of}", reference.kind.as_str());
+            return Err(self.refuse(at, field, &message, OUT_OF_SCOPE_HINT));
+        }
+        self.references_left = match self.references_left.checked_sub(1) {
+            Some(left) => left,
+            None => {
+                let message = format!("with this the server refers to more than {SECRETS_MAX} secrets");
+                return Err(self.refuse(at, field, &message, "start it from a script that finds them itself"));
+            }
+        };
+        if reference.kind == SecretKind::Env && !self.env.vars.contains_key(&reference.target) {
+            let name = visible(&reference.target);
+            let message = format!("the variable `{name}` is not set; the server cannot be started without it");
+            self.warn(at, field, &message, "set it");
+        }
+        Ok(())
     }
 
     /// `~` and `~/…` as the home of the person.
@@ -334,3 +411,7 @@ impl<'a> Entry<'a> {
 fn written(text: Option<&Located<String>>) -> Option<&Located<String>> {
     text.filter(|text| !text.value.trim().is_empty())
 }
+
+#[cfg(test)]
+#[path = "entry_tests.rs"]
+mod tests;

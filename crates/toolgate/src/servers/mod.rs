@@ -2,13 +2,24 @@
 
 pub mod config;
 
+pub mod reference_scope;
+pub mod text;
+
 pub mod secret_look;
-mod shown;
+pub(crate) mod shown;
+
+pub mod enablement;
 
 mod allow_lists;
 mod entry;
-mod remote;
+mod merge;
+pub(crate) mod remote;
 pub mod resolve;
 
+pub use allow_lists::{HeldBack, held_back};
 pub use config::{HttpConfig, ServerConfig, ServerName, ServerNameError, StdioConfig, TransportConfig};
-pub use resolve::{ServerSet, SetAside, SetAsideReason, resolve};
+pub use enablement::Enablement;
+pub use remote::{HeaderCheck, Refusal, check_header, check_url};
+pub use resolve::{ServerSet, SetAside, SetAsideReason, Switches, WrittenTarget, folded, resolve, untrusted};
+pub use shown::written_target;
+pub use text::ConfigText;

@@ -2,15 +2,20 @@
 
 use http::{HeaderName, HeaderValue, Uri};
 
+use crate::servers::text::ConfigText;
+use crate::settings::expand::Part;
+
 /// Headers that belong to HTTP itself; sending them by hand would break the framing of requests.
 const HEADERS_OF_HTTP: [&str; 7] =
     ["connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
 
 /// What is wrong, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) message: String,
-    pub(crate) hint: &'static str,
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// What to do next.
+    pub hint: &'static str,
 }
 
 impl Refusal {
@@ -19,8 +24,26 @@ impl Refusal {
     }
 }
 
+/// What stands for a reference while an address is checked: it can be a host, a port, or a part of a path.
+const URL_STAND_IN: &str = "1";
+
+/// Checks an address as far as it is known: what its references stand for is seen when it is used.
+pub(crate) fn check_written_url(url: &ConfigText) -> Result<(), Refusal> {
+    match url.parts() {
+        [Part::Secret(_), ..] => {
+            let sample = format!("http://{}", url.with_stand_ins(URL_STAND_IN));
+            let is_usable = sample.is_ascii() && sample.parse::<Uri>().is_ok();
+            if is_usable { Ok(()) } else { Err(Refusal::new("not a URL", "an address looks like https://host/path")) }
+        }
+        _ => check_url(&url.with_stand_ins(URL_STAND_IN)),
+    }
+}
+
 /// Checks that an address is one for HTTP.
-pub(crate) fn check_url(url: &str) -> Result<(), Refusal> {
+///
+/// # Errors
+/// When it is none.
+pub fn check_url(url: &str) -> Result<(), Refusal> {
     const HINT: &str = "an address looks like https://host/path";
     if let Some((scheme, _)) = url.split_once("://")
         && !scheme.eq_ignore_ascii_case("http")
@@ -54,15 +77,23 @@ pub(crate) fn check_url(url: &str) -> Result<(), Refusal> {
 
 /// What to do with a header.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum HeaderCheck {
+pub enum HeaderCheck {
+    /// It can be sent.
     Send,
     /// It is HTTP's own, so it is left out.
     LeaveOut,
+    /// It cannot be sent.
     Refuse(Refusal),
 }
 
+/// Checks a header as far as it is known.
+pub(crate) fn check_written_header(name: &str, value: &ConfigText) -> HeaderCheck {
+    check_header(name, &value.with_stand_ins("x"))
+}
+
 /// Checks that a header can be sent.
-pub(crate) fn check_header(name: &str, value: &str) -> HeaderCheck {
+#[must_use]
+pub fn check_header(name: &str, value: &str) -> HeaderCheck {
     if HeaderName::from_bytes(name.as_bytes()).is_err() {
         let hint = "names of headers have letters, digits and `-`";
         return HeaderCheck::Refuse(Refusal::new("not the name of a header", hint));

@@ -4,7 +4,7 @@
 //! of a lower layer stands at its own place.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use crate::env::HostEnv;
@@ -12,9 +12,12 @@ use crate::limits::SERVERS_MAX;
 use crate::servers::allow_lists::{AllowLists, HeldBack};
 use crate::servers::config::ServerConfig;
 use crate::servers::entry::{Entry, Unusable};
+use crate::servers::merge::over_extension;
+use crate::servers::reference_scope::borrowed_out_of_scope;
+use crate::servers::shown::written_target;
 use crate::settings::diagnostic::{Diagnostic, Diagnostics};
-use crate::settings::raw::{RawEntry, RawServerEntry};
-use crate::settings::source::{SettingsLayer, SettingsOrigin};
+use crate::settings::raw::{RawEntry, RawServer, RawServerEntry};
+use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
 
 /// What the settings mean.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +39,36 @@ pub struct SetAside {
     pub origin: SettingsOrigin,
     /// Why it is not used.
     pub reason: SetAsideReason,
+    /// What would be started or spoken to, as it is written: nothing is filled in.
+    pub written: Option<WrittenTarget>,
+}
+
+/// How an entry says that its server is reached, for people to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenTarget {
+    /// `stdio`, `http`, `sse` or `builtin`.
+    pub transport: &'static str,
+    /// A command line, an address or a name, with secrets covered.
+    pub target: String,
+}
+
+/// What keeps servers back besides what the layers say themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Switches {
+    /// The servers of this run, in place of every `mcp.allowed`.
+    pub allowed: Option<Vec<String>>,
+    /// Servers of the workspace that are not what they were when the folder was trusted.
+    pub unconfirmed: BTreeSet<String>,
+    /// Servers that the person switched off, in the form of [`folded`].
+    pub disabled: BTreeSet<String>,
+    /// The same for as long as a session lasts.
+    pub disabled_for_session: BTreeSet<String>,
+}
+
+/// A name as lists of servers compare it: without blanks around it, in lower case.
+#[must_use]
+pub fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
 }
 
 /// Why an entry is not used.
@@ -50,6 +83,14 @@ pub enum SetAsideReason {
     NotAllowed,
     /// A list `mcp.excluded` has it.
     Excluded,
+    /// The person switched it off.
+    Disabled,
+    /// It was switched off for as long as this session lasts.
+    DisabledForSession,
+    /// It is brought by a folder that is not trusted.
+    Untrusted,
+    /// It is brought by a trusted folder, but is not what it was when the folder was trusted.
+    Unconfirmed,
     /// There are [`SERVERS_MAX`] before it.
     TooMany,
     /// It cannot work; a diagnostic says so too.
@@ -62,6 +103,10 @@ impl fmt::Display for SetAsideReason {
             Self::Replaced { by } => write!(f, "replaced by the entry in {by}"),
             Self::NotAllowed => f.write_str("not in `mcp.allowed`"),
             Self::Excluded => f.write_str("in `mcp.excluded`"),
+            Self::Disabled => f.write_str("disabled"),
+            Self::DisabledForSession => f.write_str("disabled for this session"),
+            Self::Untrusted => f.write_str("the folder it comes with is not trusted"),
+            Self::Unconfirmed => f.write_str("new or changed since the folder was trusted"),
             Self::TooMany => write!(f, "there are already {SERVERS_MAX} servers"),
             Self::Unusable(reason) => f.write_str(reason),
         }
@@ -70,43 +115,130 @@ impl fmt::Display for SetAsideReason {
 
 /// Finds out which servers the layers mean.
 #[must_use]
-pub fn resolve(layers: &[SettingsLayer], env: &HostEnv) -> ServerSet {
+pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> ServerSet {
     let mut highest_first: Vec<&SettingsLayer> = layers.iter().collect();
     highest_first.sort_by_key(|layer| Reverse(layer.source));
-    let lists = AllowLists::of(layers);
+    let lists = AllowLists::of(layers, switches.allowed.as_deref());
+    let of_extensions = of_extensions(&highest_first, switches);
     let mut set = ServerSet::default();
     set.diagnostics.extend(highest_first.iter().flat_map(|layer| layer.diagnostics.iter().cloned()));
     let mut found = Diagnostics::default();
     let mut winners: HashMap<&str, SettingsOrigin> = HashMap::new();
     for layer in highest_first {
         for entry in &layer.settings.mcp_servers {
-            let (name, origin) = (&entry.name, layer.origin(entry.name.at.line));
-            let result = match (winners.get(name.value.as_str()), lists.check(&name.value)) {
-                (Some(by), _) => Err(SetAsideReason::Replaced { by: by.clone() }),
-                (None, Some(HeldBack::Excluded)) => Err(SetAsideReason::Excluded),
-                (None, Some(HeldBack::NotAllowed)) => Err(SetAsideReason::NotAllowed),
-                (None, None) if set.active.len() >= SERVERS_MAX => Err(SetAsideReason::TooMany),
-                (None, None) => resolve_entry(Entry::new(env, layer, name, &mut found), entry),
+            let (name, origin) = (&entry.name.value, layer.origin(entry.name.at.line));
+            // What a folder writes is not mixed with what an extension of the person brings: headers and variables could go astray.
+            let may_merge = |below: &SettingsLayer| !layer.is_of_workspace() || below.is_of_workspace();
+            let extension = of_extensions
+                .get(name.as_str())
+                .filter(|(below, _)| layer.source > SettingsSource::Extension && may_merge(below));
+            let result = if switches.awaits_confirmation(layer, name) {
+                Err(SetAsideReason::Unconfirmed)
+            } else if let Some(by) = winners.get(name.as_str()) {
+                Err(SetAsideReason::Replaced { by: by.clone() })
+            } else if let Some(reason) = switches.holds_back(name, &lists) {
+                Err(reason)
+            } else if set.active.len() >= SERVERS_MAX {
+                Err(SetAsideReason::TooMany)
+            } else {
+                resolve_entry(layer, entry, extension.copied(), (env, &mut found))
             };
+            // What waits for a confirmation is as good as not written until it has it.
+            if result != Err(SetAsideReason::Unconfirmed) {
+                winners.entry(name).or_insert_with(|| origin.clone());
+            }
             match result {
                 Ok(server) => set.active.push(server),
-                Err(reason) => {
-                    set.set_aside.push(SetAside { name: name.value.clone(), origin: origin.clone(), reason })
-                }
+                Err(reason) => set.set_aside.push(set_aside(entry, origin, reason)),
             }
-            winners.entry(&name.value).or_insert(origin);
         }
     }
     set.diagnostics.extend(found.finish());
     set
 }
 
-fn resolve_entry(work: Entry<'_>, entry: &RawServerEntry) -> Result<ServerConfig, SetAsideReason> {
-    let resolved = match &entry.entry {
-        // The file's own diagnostics say so already.
-        RawEntry::Broken(reason) => Err(Unusable(reason.clone())),
-        RawEntry::Server(raw) => work.resolve(raw),
+/// The entries of layers that are not in force because nobody trusts the folder they come with.
+#[must_use]
+pub fn untrusted(layers: &[SettingsLayer]) -> Vec<SetAside> {
+    let entries = layers.iter().flat_map(|layer| layer.settings.mcp_servers.iter().map(move |entry| (layer, entry)));
+    let aside = |(layer, entry): (&SettingsLayer, &RawServerEntry)| {
+        set_aside(entry, layer.origin(entry.name.at.line), SetAsideReason::Untrusted)
     };
+    entries.map(aside).collect()
+}
+
+fn set_aside(entry: &RawServerEntry, origin: SettingsOrigin, reason: SetAsideReason) -> SetAside {
+    let written = match &entry.entry {
+        RawEntry::Server(server) => written_target(server),
+        RawEntry::Broken(_) => None,
+    };
+    // What cannot be taken for an address may be a secret at the wrong place.
+    let is_refused = matches!(reason, SetAsideReason::Unusable(_));
+    let written = written.filter(|written| !is_refused || written.transport == "stdio");
+    SetAside { name: entry.name.value.clone(), origin, reason, written }
+}
+
+/// The servers that extensions bring. Of two with the same name the first counts.
+fn of_extensions<'l>(
+    layers: &[&'l SettingsLayer],
+    switches: &Switches,
+) -> HashMap<&'l str, (&'l SettingsLayer, &'l RawServer)> {
+    let mut servers = HashMap::new();
+    for layer in layers.iter().filter(|layer| layer.source == SettingsSource::Extension) {
+        for entry in &layer.settings.mcp_servers {
+            if let RawEntry::Server(server) = &entry.entry
+                && !switches.awaits_confirmation(layer, &entry.name.value)
+            {
+                servers.entry(entry.name.value.as_str()).or_insert((*layer, &**server));
+            }
+        }
+    }
+    servers
+}
+
+impl Switches {
+    fn awaits_confirmation(&self, layer: &SettingsLayer, name: &str) -> bool {
+        layer.is_of_workspace() && self.unconfirmed.contains(name)
+    }
+
+    /// The first reason in the documented order: the lists, the session, the file.
+    fn holds_back(&self, name: &str, lists: &AllowLists) -> Option<SetAsideReason> {
+        let name = folded(name);
+        match lists.check(&name) {
+            Some(HeldBack::NotAllowed) => Some(SetAsideReason::NotAllowed),
+            Some(HeldBack::Excluded) => Some(SetAsideReason::Excluded),
+            None if self.disabled_for_session.contains(&name) => Some(SetAsideReason::DisabledForSession),
+            None => self.disabled.contains(&name).then_some(SetAsideReason::Disabled),
+        }
+    }
+}
+
+fn resolve_entry(
+    layer: &SettingsLayer,
+    entry: &RawServerEntry,
+    below: Option<(&SettingsLayer, &RawServer)>,
+    (env, found): (&HostEnv, &mut Diagnostics),
+) -> Result<ServerConfig, SetAsideReason> {
+    let written = match &entry.entry {
+        RawEntry::Server(written) => written,
+        // The file's own diagnostics say so already.
+        RawEntry::Broken(reason) => return Err(SetAsideReason::Unusable(reason.clone())),
+    };
+    let owner = below.map_or(layer, |(extension, _)| extension).extension.as_ref();
+    let own_variables = owner.filter(|extension| !extension.variables.0.is_empty()).map(|extension| {
+        let mut env = env.clone();
+        env.vars.extend(extension.variables.0.clone());
+        env
+    });
+    let work = Entry::new(own_variables.as_ref().unwrap_or(env), layer, &entry.name, found);
+    let resolved = match below {
+        Some((_, extension)) => match borrowed_out_of_scope(written, extension) {
+            Some(out_of_scope) => Err(work.refuse_borrowed(&out_of_scope)),
+            None => work.resolve(&over_extension(written, extension, entry.name.at)),
+        },
+        None => work.resolve(written),
+    };
+    let resolved = resolved.map(|server| ServerConfig { extension: owner.cloned(), ..server });
     resolved.map_err(|Unusable(reason)| SetAsideReason::Unusable(reason))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ServerSet, SetAside, SetAsideReason, resolve};
+use super::{ServerSet, SetAside, SetAsideReason, Switches, resolve};
 use crate::env::{HostDirs, HostEnv, SystemClock};
 use crate::limits::{SERVER_TEXT_BYTES_MAX, SERVERS_MAX};
 use crate::servers::config::{ServerConfig, TransportConfig};
@@ -31,7 +31,7 @@ fn layer(source: SettingsSource, text: &str) -> SettingsLayer {
 }
 
 fn resolve_user(servers: &str) -> ServerSet {
-    resolve(&[layer(SettingsSource::User, &format!(r#"{{"mcpServers": {servers}}}"#))], &env())
+    resolve(&[layer(SettingsSource::User, &format!(r#"{{"mcpServers": {servers}}}"#))], &Switches::default(), &env())
 }
 
 fn only(set: &ServerSet) -> &ServerConfig {
@@ -179,7 +179,7 @@ fn what_cannot_work_is_set_aside_with_its_reason() {
         let set = resolve_user(&format!(r#"{{"x": {{{keys}}}, "y": {{"command": "works"}}}}"#));
         assert_eq!(only(&set).name.as_str(), "y", "the others are used");
         assert_eq!(problems(&set), [format!("error: {expected} ({hint})")], "{keys}");
-        let [SetAside { name, origin, reason }] = set.set_aside.as_slice() else { panic!("{set:?}") };
+        let [SetAside { name, origin, reason, .. }] = set.set_aside.as_slice() else { panic!("{set:?}") };
         assert_eq!((name.as_str(), origin.to_string().as_str()), ("x", "/user.json:1"));
         assert!(expected.ends_with(&reason.to_string()), "{reason}");
     }
@@ -282,7 +282,7 @@ fn higher_layers_come_first_and_replace_whole_entries() {
     ];
     for (layers, active, set_aside) in cases {
         let layers: Vec<_> = layers.iter().map(|(source, text)| layer(*source, text)).collect();
-        let set = resolve(&layers, &env());
+        let set = resolve(&layers, &Switches::default(), &env());
         let found: Vec<_> = set.active.iter().map(|one| format!("{}={}", one.name, one.transport.target())).collect();
         assert_eq!(found, *active);
         let found: Vec<_> =
@@ -299,8 +299,9 @@ fn variables_are_filled_in_once_and_paths_made_whole() {
     );
     let TransportConfig::Stdio(stdio) = &only(&set).transport else { panic!("{set:?}") };
     assert_eq!(stdio.command, "/home/ada/bin/h.example");
-    assert_eq!(stdio.args, ["--to=h.example", "$1", "~/x"]);
-    let env: Vec<_> = stdio.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let args: Vec<_> = stdio.args.iter().map(|arg| arg.as_plain().unwrap()).collect();
+    assert_eq!(args, ["--to=h.example", "$1", "~/x"]);
+    let env: Vec<_> = stdio.env.iter().map(|(name, value)| format!("{name}={}", value.as_plain().unwrap())).collect();
     assert_eq!(env, ["D=d", "T=se$ame"]);
     assert_eq!(stdio.cwd.as_deref(), Some(Path::new("/work space/sub/h.example")));
     assert_eq!(problems(&set), [""; 0]);
@@ -315,8 +316,8 @@ fn variables_are_filled_in_once_and_paths_made_whole() {
         r#"{"x": {"url": " https://${HOST}/mcp?k=$TOKEN ", "headers": {"Authorization": "Bearer ${TOKEN}"}}}"#,
     );
     let TransportConfig::HttpOrSse(http) = &only(&set).transport else { panic!("{set:?}") };
-    assert_eq!(http.url, "https://h.example/mcp?k=se$ame");
-    assert_eq!(http.headers["Authorization"], "Bearer se$ame");
+    assert_eq!(http.url.as_plain(), Some("https://h.example/mcp?k=se$ame"));
+    assert_eq!(http.headers["Authorization"].as_plain(), Some("Bearer se$ame"));
 }
 
 #[test]
@@ -343,7 +344,11 @@ fn variables_that_are_not_set_are_reported_where_they_stand() {
     }
     let mut homeless = env();
     homeless.dirs.home = None;
-    let set = resolve(&[layer(SettingsSource::User, r#"{"mcpServers": {"x": {"command": "~/c"}}}"#)], &homeless);
+    let set = resolve(
+        &[layer(SettingsSource::User, r#"{"mcpServers": {"x": {"command": "~/c"}}}"#)],
+        &Switches::default(),
+        &homeless,
+    );
     let expected =
         "warning: 34: mcpServers.x.command: `~` has no meaning here: no home folder is known (write the whole path)";
     assert_eq!(problems(&set), [expected]);

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::limits::SETTINGS_DIAGNOSTICS_MAX;
+use crate::limits::{SERVER_NAME_CHARS_MAX, SETTINGS_DIAGNOSTICS_MAX, SETTINGS_KEY_CHARS_MAX};
 use crate::settings::source::SettingsOrigin;
 
 /// Whether something is lost because of a problem.
@@ -162,11 +162,13 @@ impl<'a> KeyPath<'a> {
         Self { above: Some(self), part: Part::Index(index) }
     }
 
-    /// The name of the server this key belongs to.
+    /// The name of the server this key belongs to. What is too long for a name is none, and not repeated with every problem in it.
     pub(crate) fn server(&self) -> Option<&'a str> {
         let above = self.above?;
         match (above.above, above.part, self.part) {
-            (None, Part::Key("mcpServers"), Part::Key(name)) => Some(name),
+            (None, Part::Key("mcpServers"), Part::Key(name)) => {
+                Some(name).filter(|name| name.chars().nth(SERVER_NAME_CHARS_MAX).is_none())
+            }
             _ => above.server(),
         }
     }
@@ -179,6 +181,10 @@ impl fmt::Display for KeyPath<'_> {
         }
         match self.part {
             Part::Index(index) => write!(f, "[{index}]"),
+            Part::Key(key) if key.chars().nth(SETTINGS_KEY_CHARS_MAX).is_some() => {
+                let start: String = key.chars().take(SETTINGS_KEY_CHARS_MAX).collect();
+                write!(f, "[\"{}…\"]", visible(&start))
+            }
             Part::Key(key) if !is_plain(key) => write!(f, "[\"{}\"]", visible(key)),
             Part::Key(key) if self.above.is_none() => f.write_str(key),
             Part::Key(key) => write!(f, ".{key}"),
@@ -207,7 +213,7 @@ pub(crate) fn visible(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Diagnostic, Diagnostics, KeyPath, Severity};
-    use crate::limits::SETTINGS_DIAGNOSTICS_MAX;
+    use crate::limits::{SETTINGS_DIAGNOSTICS_MAX, SETTINGS_KEY_CHARS_MAX};
     use crate::settings::source::{SettingsOrigin, SettingsSource};
 
     #[test]
@@ -228,6 +234,10 @@ mod tests {
             assert_eq!(args.index(2).to_string(), expected);
             assert_eq!(args.index(2).server(), Some(name));
         }
+        let name = "é".repeat(SETTINGS_KEY_CHARS_MAX + 1);
+        let entry = top.key(&name);
+        assert_eq!(entry.to_string(), format!("mcpServers[\"{}…\"]", "é".repeat(SETTINGS_KEY_CHARS_MAX)));
+        assert_eq!(entry.server(), None);
         assert_eq!(top.server(), None);
         assert_eq!(KeyPath::top("mcp").key("allowed").server(), None);
     }

@@ -8,9 +8,14 @@
 //! | `${NAME+text}` | the text when the variable is set, else nothing |
 //! | `\$` | a dollar sign |
 //!
-//! A variable that is set but empty counts as set. What a variable brings in is not looked at again, so a `$` in a password stays one.
+//! A variable that is set but empty counts as set. What a variable brings in is not looked at again, so a `$` in a password stays one, and
+//! a variable never brings in a reference. References to secrets (`${env:NAME}` and its kin, see [`secret_reference`]) stay references.
+//!
+//! [`secret_reference`]: crate::settings::secret_reference
 
 use std::collections::BTreeMap;
+
+use crate::settings::secret_reference::{self, ReferenceFault, SecretReference};
 
 /// What becomes of a variable that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +29,40 @@ pub enum Unset {
 /// A text with its variables filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expanded {
-    /// The text. It may hold secrets now.
-    pub text: String,
+    /// What it consists of. No two plain parts follow one another, and none is empty.
+    pub parts: Vec<Part>,
     /// The variables that are not set, in order of appearance, each once.
     pub unset: Vec<UnsetVariable>,
+    /// How long it is, references as they are written.
+    pub bytes: usize,
+}
+
+/// A part of a text.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text, which may be secret now.
+    Plain(String),
+    /// A reference, which is followed when the text is used.
+    Secret(SecretReference),
+}
+
+impl std::fmt::Debug for Part {
+    /// What variables brought in may be secret; a reference is not.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plain(_) => f.write_str("…"),
+            Self::Secret(reference) => write!(f, "{reference}"),
+        }
+    }
+}
+
+/// Why a text cannot be expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExpandError {
+    /// It gets too long.
+    TooLong,
+    /// A reference in it is none.
+    Reference(ReferenceFault),
 }
 
 /// A variable that is not set.
@@ -48,39 +83,71 @@ impl UnsetVariable {
     }
 }
 
-/// Fills in variables. `None` when the result has more than `bytes_max` bytes.
-#[must_use]
-pub fn expand(text: &str, vars: &BTreeMap<String, String>, unset: Unset, bytes_max: usize) -> Option<Expanded> {
+/// Fills in variables.
+///
+/// # Errors
+/// When the result has more than `bytes_max` bytes, or something in it reads like a reference to a secret and is none.
+pub fn expand(
+    text: &str,
+    vars: &BTreeMap<String, String>,
+    unset: Unset,
+    bytes_max: usize,
+) -> Result<Expanded, ExpandError> {
     let mut expanded = Expanded::default();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         if let Some(before) = before.strip_suffix('\\') {
-            expanded.text.push_str(before);
-            expanded.text.push('$');
+            expanded.push(before);
+            expanded.push("$");
             rest = after;
         } else {
-            expanded.text.push_str(before);
-            let (placeholder, after) = placeholder(after);
-            match placeholder.map(|placeholder| (placeholder, placeholder.value(vars))) {
-                None => expanded.text.push('$'),
-                Some((_, Some(value))) => expanded.text.push_str(value),
-                Some((placeholder, None)) => expanded.leave(placeholder, unset),
-            }
-            rest = after;
+            expanded.push(before);
+            rest = expanded.dollar(after, vars, unset)?;
         }
-        if expanded.text.len() > bytes_max {
-            return None;
+        if expanded.bytes > bytes_max {
+            return Err(ExpandError::TooLong);
         }
     }
-    expanded.text.push_str(rest);
-    (expanded.text.len() <= bytes_max).then_some(expanded)
+    expanded.push(rest);
+    if expanded.bytes > bytes_max { Err(ExpandError::TooLong) } else { Ok(expanded) }
 }
 
 impl Expanded {
+    fn push(&mut self, text: &str) {
+        self.bytes += text.len();
+        match self.parts.last_mut() {
+            _ if text.is_empty() => (),
+            Some(Part::Plain(plain)) => plain.push_str(text),
+            _ => self.parts.push(Part::Plain(text.to_owned())),
+        }
+    }
+
+    /// Takes in what starts with a `$`, and gives what follows.
+    fn dollar<'t>(
+        &mut self,
+        after_dollar: &'t str,
+        vars: &BTreeMap<String, String>,
+        unset: Unset,
+    ) -> Result<&'t str, ExpandError> {
+        if let Some(read) = after_dollar.strip_prefix('{').and_then(secret_reference::read) {
+            let (reference, after) = read.map_err(ExpandError::Reference)?;
+            self.bytes += reference.to_string().len();
+            self.parts.push(Part::Secret(reference));
+            return Ok(after);
+        }
+        let (placeholder, after) = placeholder(after_dollar);
+        match placeholder.map(|placeholder| (placeholder, placeholder.value(vars))) {
+            None => self.push("$"),
+            Some((_, Some(value))) => self.push(value),
+            Some((placeholder, None)) => self.leave(placeholder, unset),
+        }
+        Ok(after)
+    }
+
     fn leave(&mut self, placeholder: Placeholder<'_>, unset: Unset) {
         if unset == Unset::Keep {
             let (open, close) = if placeholder.has_braces { ("${", "}") } else { ("$", "") };
-            self.text.extend([open, placeholder.name, close]);
+            [open, placeholder.name, close].into_iter().for_each(|part| self.push(part));
         }
         if !self.unset.iter().any(|known| known.name == placeholder.name) {
             self.unset.push(UnsetVariable { name: placeholder.name.to_owned(), has_braces: placeholder.has_braces });
@@ -148,14 +215,37 @@ fn is_part_of_name(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unset, expand};
+    use super::{ExpandError, Expanded, Part, Unset, expand};
+    use crate::settings::secret_reference::ReferenceFault;
     use std::collections::BTreeMap;
 
     const MAX: usize = 1000;
 
     fn vars() -> BTreeMap<String, String> {
-        let pairs = [("HOME", "/h"), ("EMPTY", ""), ("COST", "$5 and ${HOME}"), ("A_1", "x"), ("odd-name", "odd")];
+        let pairs = [
+            ("HOME", "/h"),
+            ("EMPTY", ""),
+            ("COST", "$5 and ${HOME}"),
+            ("A_1", "x"),
+            ("odd-name", "odd"),
+            ("SLY", "${cmd:touch pwned}"),
+            ("HALF", "${cmd:touch"),
+            ("cmd:x", "not this"),
+        ];
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    }
+
+    fn expand_keeping(text: &str) -> Expanded {
+        expand(text, &vars(), Unset::Keep, MAX).unwrap()
+    }
+
+    /// The text, references marked.
+    fn marked(expanded: &Expanded) -> String {
+        let mark = |part: &Part| match part {
+            Part::Plain(text) => text.clone(),
+            Part::Secret(reference) => format!("<{reference}>"),
+        };
+        expanded.parts.iter().map(mark).collect()
     }
 
     #[test]
@@ -188,13 +278,58 @@ mod tests {
             ("漢$HOME漢", "漢/h漢", &[]),
             ("$NONE", "$NONE", &["NONE"]),
             ("a${NONE}b$OTHER$NONE", "a${NONE}b$OTHER$NONE", &["NONE", "OTHER"]),
-            ("${env:HOME}", "${env:HOME}", &["env:HOME"]),
         ];
         for (text, expected, unset) in cases {
-            let expanded = expand(text, &vars(), Unset::Keep, MAX).unwrap();
+            let expanded = expand_keeping(text);
             let names: Vec<&str> = expanded.unset.iter().map(|one| one.name.as_str()).collect();
-            assert_eq!((expanded.text.as_str(), names.as_slice()), (*expected, *unset), "{text}");
+            assert_eq!((marked(&expanded).as_str(), names.as_slice()), (*expected, *unset), "{text}");
+            assert_eq!(expanded.bytes, expected.len(), "{text}");
         }
+    }
+
+    #[test]
+    fn references_stay_references() {
+        let cases = [
+            ("${env:HOME}", "<${env:HOME}>"),
+            ("a${env:HOME}b$HOME", "a<${env:HOME}>b/h"),
+            ("${file:$HOME/x}", "<${file:$HOME/x}>"),
+            ("${cmd:echo ${HOME} '}'}!", "<${cmd:echo ${HOME} '}'}>!"),
+            ("${cmd:x}${cmd:x}", "<${cmd:x}><${cmd:x}>"),
+            ("$A_1${keychain:a}", "x<${keychain:a}>"),
+            ("\\${cmd:x}", "${cmd:x}"),
+            ("\\\\${cmd:x}", "\\${cmd:x}"),
+            ("$${cmd:x}", "$<${cmd:x}>"),
+        ];
+        for (text, expected) in cases {
+            let expanded = expand_keeping(text);
+            assert_eq!((marked(&expanded).as_str(), expanded.unset.len()), (expected, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_variable_brings_in_is_never_a_reference() {
+        let cases = [
+            ("$SLY", "${cmd:touch pwned}"),
+            ("${SLY}", "${cmd:touch pwned}"),
+            ("${NONE:-$SLY}", "$SLY"),
+            ("${NONE:-${cmd:x}}", "${cmd:x}"),
+            ("$HALF pwned}", "${cmd:touch pwned}"),
+            ("$HALF${env:HOME}", "${cmd:touch<${env:HOME}>"),
+            ("$NONE{cmd:x}", "$NONE{cmd:x}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(marked(&expand_keeping(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_that_are_none_are_refused() {
+        for text in ["a ${vault:x}", "${cmd:x", "${cmd:}", "${env:A:-b}", "${HOME}${input:x}"] {
+            let refused = expand(text, &vars(), Unset::Keep, MAX);
+            assert!(matches!(refused, Err(ExpandError::Reference(_))), "{text}: {refused:?}");
+        }
+        let unknown = expand("${vault:x}", &vars(), Unset::Keep, MAX).unwrap_err();
+        assert_eq!(unknown, ExpandError::Reference(ReferenceFault::UnknownKind("vault".to_owned())));
     }
 
     #[test]
@@ -204,18 +339,20 @@ mod tests {
             let expanded = expand(text, &vars(), Unset::Empty, MAX).unwrap();
             assert_eq!(expanded.unset[0].shown(), expected, "{text}");
         }
+        assert!(!format!("{:?}", expand_keeping("$HOME ${env:A}")).contains("/h"));
     }
 
     #[test]
     fn what_is_not_set_can_be_left_out() {
         let expanded = expand("Bearer $NONE${OTHER}!", &vars(), Unset::Empty, MAX).unwrap();
-        assert_eq!((expanded.text.as_str(), expanded.unset.len()), ("Bearer !", 2));
+        assert_eq!((marked(&expanded).as_str(), expanded.unset.len()), ("Bearer !", 2));
     }
 
     #[test]
     fn results_are_bounded() {
-        assert!(expand(&"$HOME".repeat(MAX / 2), &vars(), Unset::Keep, MAX).is_some());
-        assert!(expand(&"$HOME".repeat(MAX / 2 + 1), &vars(), Unset::Keep, MAX).is_none());
-        assert!(expand(&"x".repeat(MAX + 1), &vars(), Unset::Keep, MAX).is_none());
+        assert!(expand(&"$HOME".repeat(MAX / 2), &vars(), Unset::Keep, MAX).is_ok());
+        for text in ["$HOME".repeat(MAX / 2 + 1), "x".repeat(MAX + 1), "${cmd:a}".repeat(MAX / 8 + 1)] {
+            assert_eq!(expand(&text, &vars(), Unset::Keep, MAX).unwrap_err(), ExpandError::TooLong);
+        }
     }
 }

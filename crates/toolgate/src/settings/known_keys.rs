@@ -1,95 +1,6 @@
-//! The documented keys, and the nearest of them to one that is not.
+//! What to do about a key that is not documented: the nearest one that is, or what other clients mean by it.
 
-/// The keys of a settings file.
-pub(crate) const TOP: &[&str] = &[
-    "$schema",
-    "mcpServers",
-    "mcp",
-    "tools",
-    "security",
-    "model",
-    "audit",
-    "runtime",
-    "policyPaths",
-    "adminPolicyPaths",
-    "general",
-    "context",
-    "hooks",
-    "advanced",
-    "admin",
-    "extensions",
-    "experimental",
-];
-
-/// The keys of one server.
-pub(crate) const SERVER: &[&str] = &[
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "httpUrl",
-    "headers",
-    "type",
-    "tcp",
-    "builtin",
-    "timeout",
-    "connectTimeout",
-    "maxDuration",
-    "maxConcurrency",
-    "onBusy",
-    "start",
-    "trust",
-    "description",
-    "includeTools",
-    "excludeTools",
-    "oauth",
-    "authProviderType",
-    "targetAudience",
-    "targetServiceAccount",
-];
-
-pub(crate) const MCP: &[&str] =
-    &["serverCommand", "allowed", "excluded", "autoAllowInHeadless", "allowedApproves", "connectLimit"];
-
-pub(crate) const TOOLS: &[&str] = &[
-    "core",
-    "allowed",
-    "confirmationRequired",
-    "exclude",
-    "discoveryCommand",
-    "callCommand",
-    "truncateToolOutputThreshold",
-    "naming",
-    "search",
-    "approvalMode",
-];
-
-pub(crate) const SECURITY: &[&str] = &[
-    "strict",
-    "folderTrust",
-    "environmentVariableRedaction",
-    "disableYoloMode",
-    "disableAlwaysAllow",
-    "enablePermanentToolApproval",
-    "autoAddToPolicyByDefault",
-    "blockGitExtensions",
-    "allowedExtensions",
-    "enableConseca",
-];
-
-pub(crate) const REDACTION: &[&str] = &["enabled", "allowed", "blocked"];
-
-/// The keys of a section that later stages look into. `None`: anything goes.
-pub(crate) fn inside(section: &str) -> Option<&'static [&'static str]> {
-    match section {
-        "tools.search" => Some(&["mode", "threshold", "pinned"]),
-        "security.folderTrust" => Some(&["enabled", "userServers"]),
-        "audit" => Some(&["arguments", "fsync"]),
-        "runtime" => Some(&["idleMinutes"]),
-        _ => None,
-    }
-}
+use crate::settings::keys::{Key, SERVER};
 
 /// What other clients call things, and what to do about it here.
 const FOREIGN_SERVER_KEYS: &[(&str, &str)] = &[
@@ -129,30 +40,30 @@ pub(crate) fn hint_for_server_key(key: &str) -> String {
 }
 
 /// What to do about an unknown key: the nearest known one, or all of them when they are few, or nothing but a way out.
-pub(crate) fn hint_for(key: &str, known: &[&str]) -> String {
+pub(crate) fn hint_for(key: &str, known: &[Key]) -> String {
     const FEW: usize = 6;
     if let Some(nearest) = nearest(key, known) {
         return format!("did you mean `{nearest}`?");
     }
     if known.len() <= FEW {
-        let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = known.iter().map(|known| format!("`{}`", known.name)).collect();
         return format!("the keys here are {}", names.join(", "));
     }
     "remove it; it has no effect".to_owned()
 }
 
 /// The known key that a mistyped one was probably meant to be.
-pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest(key: &str, known: &[Key]) -> Option<&'static str> {
     let folded = |text: &str| -> String {
         text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let key = folded(key);
-    let longest = known.iter().map(|name| name.len()).max().unwrap_or(0);
+    let longest = known.iter().map(|known| known.name.len()).max().unwrap_or(0);
     // Far longer than any known key: no typo, and not worth comparing.
     if key.is_empty() || key.len() > 2 * longest {
         return None;
     }
-    let distances = known.iter().map(|name| (strsim::damerau_levenshtein(&key, &folded(name)), *name));
+    let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&key, &folded(known.name)), known.name));
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
     let allowed = (key.chars().count() / 3).max(1);
     (distance <= allowed).then_some(name)
@@ -160,7 +71,8 @@ pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MCP, SERVER, TOP, hint_for, hint_for_server_key, nearest};
+    use super::{hint_for, hint_for_server_key, nearest};
+    use crate::settings::keys::{FOLDER_TRUST, MCP, SERVER, TOP};
 
     #[test]
     fn typos_find_the_key_that_was_meant() {
@@ -190,6 +102,6 @@ mod tests {
         assert_eq!(hint_for_server_key("comand"), "did you mean `command`?");
         assert_eq!(hint_for_server_key("serverUrl"), "write `url`");
         assert_eq!(hint_for_server_key("banana"), "remove it; it has no effect");
-        assert_eq!(hint_for("x", &["enabled", "allowed"]), "the keys here are `enabled`, `allowed`");
+        assert_eq!(hint_for("x", FOLDER_TRUST), "the keys here are `enabled`, `userServers`");
     }
 }

@@ -6,11 +6,15 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{SETTINGS_FILE, Settings, load};
+use super::{LoadOptions, SETTINGS_FILE, Settings, load};
 use crate::env::{HostDirs, HostEnv, SystemClock};
 use crate::limits::{CONNECT_LIMIT_COUNT, CONNECT_LIMIT_MAX, SETTINGS_FILE_BYTES_MAX};
 use crate::settings::raw::ToolNaming;
 use crate::settings::{EnvExceptions, SettingsSource};
+
+fn with(config: Option<&Path>) -> LoadOptions {
+    LoadOptions { config: config.map(Path::to_owned), ..LoadOptions::default() }
+}
 
 struct Room {
     folder: TempDir,
@@ -36,7 +40,7 @@ impl Room {
 
     /// What is wrong with the one broken file, without the folder, and its hint.
     fn complaint(&self, config: Option<&str>) -> (String, String) {
-        let settings = load(&self.env(), config.map(Path::new));
+        let settings = load(&self.env(), &with(config.map(Path::new)));
         let [error] = settings.broken.as_slice() else { panic!("{settings:?}") };
         assert_eq!(sources(&settings), [SettingsSource::BuiltIn], "the other layers are there");
         let root = format!("{}/", self.folder.path().display());
@@ -51,15 +55,15 @@ fn sources(settings: &Settings) -> Vec<SettingsSource> {
 #[test]
 fn a_named_file_stands_alone_above_the_built_in_layer() {
     let room = Room::new();
-    assert_eq!(sources(&load(&room.env(), None)), [SettingsSource::BuiltIn]);
+    assert_eq!(sources(&load(&room.env(), &LoadOptions::default())), [SettingsSource::BuiltIn]);
     let room = room.with_user(r#"{"tools": {"naming": "qualified"}}"#);
-    let settings = load(&room.env(), None);
+    let settings = load(&room.env(), &LoadOptions::default());
     assert_eq!(sources(&settings), [SettingsSource::BuiltIn, SettingsSource::User]);
     assert_eq!(settings.naming(), ToolNaming::Qualified);
     fs::write(room.folder.path().join("c.json"), "{}").unwrap();
     let absolute = room.folder.path().join("c.json");
     for config in [Path::new("c.json"), &absolute] {
-        let settings = load(&room.env(), Some(config));
+        let settings = load(&room.env(), &with(Some(config)));
         assert_eq!(sources(&settings), [SettingsSource::BuiltIn, SettingsSource::CommandLine]);
         assert_eq!(settings.naming(), ToolNaming::Short);
         assert_eq!(settings.layers[1].path.as_deref(), Some(absolute.as_path()));
@@ -82,7 +86,7 @@ fn files_that_cannot_be_read_name_themselves() {
 
     let room = Room::new().with_user("{\"a\": \n\"\u{e9}\"}");
     fs::write(room.folder.path().join("user").join(SETTINGS_FILE), b"{\"a\": \n\"\xe9\"}").unwrap();
-    let not_utf8 = ("user/settings.json: not UTF-8 text (line 2)".to_owned(), "save it as UTF-8".to_owned());
+    let not_utf8 = ("user/settings.json:2:2: not UTF-8 text".to_owned(), "save it as UTF-8".to_owned());
     assert_eq!(room.complaint(None), not_utf8);
 
     let room = Room::new().with_user(&" ".repeat(SETTINGS_FILE_BYTES_MAX + 1));
@@ -112,7 +116,7 @@ fn links_that_lead_nowhere_and_special_files() {
     // A home that is no folder has no settings.
     let mut env = room.env();
     env.dirs.user = "/dev/null/.toolgate".into();
-    assert!(load(&env, None).broken.is_empty());
+    assert!(load(&env, &LoadOptions::default()).broken.is_empty());
 }
 
 #[test]
@@ -125,7 +129,11 @@ fn values_for_all_servers_have_defaults_and_bounds() {
         (r#"{"mcp": {"connectLimit": 1e30}}"#, CONNECT_LIMIT_MAX),
     ];
     for (text, expected) in limits {
-        assert_eq!(load(&Room::new().with_user(text).env(), None).connect_limit(), expected, "{text}");
+        assert_eq!(
+            load(&Room::new().with_user(text).env(), &LoadOptions::default()).connect_limit(),
+            expected,
+            "{text}"
+        );
     }
     let thresholds = [("{}", None), ("40000", Some(40_000)), ("0", Some(0)), ("-1", Some(0))];
     for (number, expected) in thresholds {
@@ -133,10 +141,18 @@ fn values_for_all_servers_have_defaults_and_bounds() {
             "{}" => number.to_owned(),
             number => format!(r#"{{"tools": {{"truncateToolOutputThreshold": {number}}}}}"#),
         };
-        assert_eq!(load(&Room::new().with_user(&text).env(), None).output_threshold_chars(), expected, "{text}");
+        assert_eq!(
+            load(&Room::new().with_user(&text).env(), &LoadOptions::default()).output_threshold_chars(),
+            expected,
+            "{text}"
+        );
     }
     let text = r#"{"security": {"environmentVariableRedaction": {"allowed": ["A"], "blocked": ["B", "C"]}}}"#;
-    let exceptions = load(&Room::new().with_user(text).env(), None).env_exceptions();
-    let expected = EnvExceptions { allowed: vec!["A".to_owned()], blocked: vec!["B".to_owned(), "C".to_owned()] };
+    let exceptions = load(&Room::new().with_user(text).env(), &LoadOptions::default()).env_exceptions();
+    let expected = EnvExceptions {
+        allowed: vec!["A".to_owned()],
+        blocked: vec!["B".to_owned(), "C".to_owned()],
+        ..EnvExceptions::default()
+    };
     assert_eq!(exceptions, expected);
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::settings::position::Located;
+use crate::settings::position::{Located, Position};
 
 /// One settings file.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct RawSettings {
     pub tools: RawTools,
     /// `security`.
     pub security: RawSecurity,
+    /// `advanced`.
+    pub advanced: RawAdvanced,
     /// The other documented keys, which later stages look into.
     pub others: Vec<RawMember>,
 }
@@ -92,6 +94,31 @@ pub struct RawServer {
     pub target_audience: Option<Located<String>>,
     /// `targetServiceAccount`: the account for impersonation.
     pub target_service_account: Option<Located<String>>,
+}
+
+impl RawServer {
+    /// Says that everything with a text that may be complained about stands at another place.
+    pub(crate) fn move_to(&mut self, at: Position) {
+        let single = [&mut self.command, &mut self.cwd, &mut self.url, &mut self.http_url, &mut self.builtin];
+        single.into_iter().flatten().for_each(|text| text.at = at);
+        self.args.iter_mut().flat_map(|args| &mut args.value).for_each(|arg| arg.at = at);
+        let maps = [&mut self.env, &mut self.headers];
+        for pair in maps.into_iter().flatten().flat_map(|map| &mut map.value) {
+            (pair.name.at, pair.value.at) = (at, at);
+        }
+        let numbers = [&mut self.timeout, &mut self.connect_timeout, &mut self.max_duration, &mut self.max_concurrency];
+        numbers.into_iter().flatten().for_each(|number| number.at = at);
+    }
+
+    /// Changes every text in which variables may stand.
+    pub(crate) fn change_texts(&mut self, change: &mut dyn FnMut(&mut String)) {
+        let single = [&mut self.command, &mut self.cwd, &mut self.url, &mut self.http_url];
+        single.into_iter().flatten().for_each(|text| change(&mut text.value));
+        self.args.iter_mut().flat_map(|args| &mut args.value).for_each(|arg| change(&mut arg.value));
+        let maps = [&mut self.env, &mut self.headers];
+        let pairs = maps.into_iter().flatten().flat_map(|map| &mut map.value);
+        pairs.for_each(|pair| change(&mut pair.value.value));
+    }
 }
 
 impl fmt::Debug for RawServer {
@@ -174,6 +201,8 @@ pub enum AuthProviderType {
 /// `mcp`: all servers together.
 #[derive(Clone, Debug, Default)]
 pub struct RawMcp {
+    /// `serverCommand`: the command line of one more server, called `mcp`.
+    pub server_command: Option<Located<String>>,
     /// `connectLimit`: how many are connected to at once.
     pub connect_limit: Option<Located<f64>>,
     /// `allowed`: only these servers.
@@ -189,6 +218,8 @@ pub struct RawMcp {
 pub struct RawTools {
     /// `naming`: how tools are called.
     pub naming: Option<Located<ToolNaming>>,
+    /// `exclude`: tools that nobody sees.
+    pub exclude: Option<RawList>,
     /// `truncateToolOutputThreshold`: the longest output a model gets, in characters.
     pub truncate_tool_output_threshold: Option<Located<f64>>,
     /// The other documented keys.
@@ -208,11 +239,26 @@ pub enum ToolNaming {
 /// `security`.
 #[derive(Clone, Debug, Default)]
 pub struct RawSecurity {
+    /// `folderTrust.enabled`: whether folders need to be trusted at all.
+    pub folder_trust_enabled: Option<Located<bool>>,
+    /// `folderTrust.userServers`: whether the person's own servers are used in folders that are not trusted.
+    pub folder_trust_user_servers: Option<Located<bool>>,
     /// `environmentVariableRedaction.allowed`: variables that may reach servers in spite of their name.
     pub env_allowed: Option<RawList>,
     /// `environmentVariableRedaction.blocked`: variables that never reach servers.
     pub env_blocked: Option<RawList>,
     /// The other documented keys.
+    pub others: Vec<RawMember>,
+}
+
+/// `advanced`.
+#[derive(Clone, Debug, Default)]
+pub struct RawAdvanced {
+    /// `ignoreLocalEnv`: `.env` files of projects are not read.
+    pub ignore_local_env: Option<Located<bool>>,
+    /// `excludedEnvVars`: names that are not taken from the `.env` files of projects.
+    pub excluded_env_vars: Option<RawList>,
+    /// The other keys.
     pub others: Vec<RawMember>,
 }
 

@@ -3,27 +3,13 @@
 use jsonc_parser::ast::Value;
 
 use crate::settings::diagnostic::KeyPath;
+use crate::settings::keys::words::{AUTH_PROVIDERS, ON_BUSY, OTHER_WORDS_FOR_HTTP, START_MODES, TRANSPORT_TYPES};
+use crate::settings::keys::{SERVER, Shape, find};
 use crate::settings::known_keys;
 use crate::settings::position::Located;
-use crate::settings::raw::{AuthProviderType, OnBusy, RawEntry, RawServer, StartMode, TransportType};
+use crate::settings::raw::{RawEntry, RawServer, TransportType};
+use crate::settings::read_shape::read_shape;
 use crate::settings::value_reader::{Read, ValueReader, WrongValue};
-
-const TRANSPORT_TYPES: &[(&str, TransportType)] =
-    &[("http", TransportType::Http), ("sse", TransportType::Sse), ("stdio", TransportType::Stdio)];
-
-/// What other clients write for `http`.
-const OTHER_WORDS_FOR_HTTP: [&str; 3] = ["streamable-http", "streamableHttp", "streamable_http"];
-
-const ON_BUSY: &[(&str, OnBusy)] = &[("queue", OnBusy::Queue), ("reject", OnBusy::Reject)];
-
-const START_MODES: &[(&str, StartMode)] =
-    &[("auto", StartMode::Auto), ("eager", StartMode::Eager), ("lazy", StartMode::Lazy)];
-
-const AUTH_PROVIDERS: &[(&str, AuthProviderType)] = &[
-    ("dynamic_discovery", AuthProviderType::DynamicDiscovery),
-    ("google_credentials", AuthProviderType::GoogleCredentials),
-    ("service_account_impersonation", AuthProviderType::ServiceAccountImpersonation),
-];
 
 /// The first wrong value decides: an entry is used as a whole or not at all.
 pub(crate) fn read_entry(reader: &mut ValueReader<'_>, value: &Value<'_>, key: KeyPath<'_>) -> RawEntry {
@@ -39,7 +25,10 @@ pub(crate) fn read_entry(reader: &mut ValueReader<'_>, value: &Value<'_>, key: K
     };
     for (name, member) in members {
         let field = key.key(name);
-        let read = read_field(&mut server, reader, name, (&member.value, field));
+        let read = match find(SERVER, name) {
+            Some(known) => read_field(&mut server, reader, name, (&member.value, field, known.shape)),
+            None => Ok(Field::Unknown),
+        };
         match read {
             Ok(Field::Known) => (),
             Ok(Field::Unknown) => {
@@ -61,7 +50,7 @@ fn read_field(
     server: &mut RawServer,
     reader: &mut ValueReader<'_>,
     name: &str,
-    (value, key): (&Value<'_>, KeyPath<'_>),
+    (value, key, shape): (&Value<'_>, KeyPath<'_>, Shape),
 ) -> Result<Field, WrongValue> {
     match name {
         "command" => server.command = reader.text(value, key)?,
@@ -78,17 +67,20 @@ fn read_field(
         "connectTimeout" => server.connect_timeout = reader.number(value, key)?,
         "maxDuration" => server.max_duration = reader.number(value, key)?,
         "maxConcurrency" => server.max_concurrency = reader.number(value, key)?,
-        "onBusy" => server.on_busy = reader.word(value, key, ON_BUSY)?,
-        "start" => server.start = reader.word(value, key, START_MODES)?,
+        "onBusy" => server.on_busy = reader.word(value, key, &ON_BUSY)?,
+        "start" => server.start = reader.word(value, key, &START_MODES)?,
         "trust" => server.trust = reader.truth(value, key)?,
         "description" => server.description = reader.text(value, key)?,
         "includeTools" => server.include_tools = reader.list_or_one(value, key)?,
         "excludeTools" => server.exclude_tools = reader.list_or_one(value, key)?,
         "oauth" => {
-            reader.object(value, key)?;
-            server.oauth = (!matches!(value, Value::NullKeyword(_))).then(|| reader.raw(value));
+            let oauth = read_shape(reader, value, key, shape);
+            server.oauth = (!matches!(value, Value::NullKeyword(_))).then_some(oauth.value);
+            if let Some(wrong) = oauth.wrong {
+                return Err(wrong);
+            }
         }
-        "authProviderType" => server.auth_provider_type = reader.word(value, key, AUTH_PROVIDERS)?,
+        "authProviderType" => server.auth_provider_type = reader.word(value, key, &AUTH_PROVIDERS)?,
         "targetAudience" => server.target_audience = reader.text(value, key)?,
         "targetServiceAccount" => server.target_service_account = reader.text(value, key)?,
         _ => return Ok(Field::Unknown),
@@ -109,5 +101,5 @@ fn read_transport_type(
         reader.warn(at, key, message, Some("write \"http\"".to_owned()));
         return Ok(Some(Located { value: TransportType::Http, at }));
     }
-    reader.word(value, key, TRANSPORT_TYPES)
+    reader.word(value, key, &TRANSPORT_TYPES)
 }

@@ -1,9 +1,8 @@
 //! Tests of one file: every message in full, and what is kept of a file that has problems.
 
-use std::io;
 use std::path::Path;
 
-use super::{cannot_read, read_text};
+use super::read_text;
 use crate::limits::{SETTINGS_DEPTH_MAX, SETTINGS_DIAGNOSTICS_MAX};
 use crate::settings::raw::{OnBusy, RawEntry, RawServer, RawValue, StartMode, ToolNaming, TransportType};
 use crate::settings::{Diagnostic, Located, Position, SettingsLayer, SettingsSource};
@@ -41,7 +40,7 @@ fn every_field_is_read_with_its_place() {
       "headers": {"H": "v"}, "type": "sse", "tcp": "t", "builtin": "b", "timeout": 1, "connectTimeout": 2.5,
       "maxDuration": 3e3, "maxConcurrency": 4, "onBusy": "reject", "start": "lazy", "trust": true,
       "description": "d\n\u00e9", "includeTools": ["i"], "excludeTools": ["e"],
-      "oauth": {"enabled": true, "scopes": ["s", 1, null]}, /* between */
+      "oauth": {"enabled": true, "scopes": ["s", "t"]}, /* between */
       "authProviderType": "google_credentials", "targetAudience": "ta", "targetServiceAccount": "ts",
     },
     "空 格": {"command": null, "args": null, "env": null, "timeout": null, "trust": null, "oauth": null, "type": null},
@@ -49,7 +48,7 @@ fn every_field_is_read_with_its_place() {
   "mcp": {"connectLimit": 3, "allowed": ["a"], "excluded": [], "serverCommand": "x", "allowedApproves": true},
   "tools": {"naming": "qualified", "truncateToolOutputThreshold": -1, "search": {"mode": "auto"}},
   "security": {"strict": true, "environmentVariableRedaction": {"enabled": true, "allowed": ["A"], "blocked": ["B"]}},
-  "model": {"anything": {"goes": []}}, "audit": {"fsync": "never"}, "policyPaths": ["p"],
+  "model": {"name": "m"}, "audit": {"fsync": "never"}, "policyPaths": ["p"],
 }"#;
     let layer = read(text);
     assert_eq!(layer.diagnostics, []);
@@ -73,14 +72,15 @@ fn every_field_is_read_with_its_place() {
     assert!(a.trust.unwrap().value);
     assert_eq!(
         format!("{:?}", a.oauth.as_ref().unwrap().value),
-        r#"{"enabled": true, "scopes": [a string, a number, null]}"#
+        r#"{"enabled": true, "scopes": [a string, a string]}"#
     );
     let nothing = server(&layer, 1);
     assert!(nothing.command.is_none() && nothing.args.is_none() && nothing.oauth.is_none() && nothing.trust.is_none());
     let settings = &layer.settings;
     assert_eq!(settings.mcp.connect_limit.unwrap().value, 3.0);
     assert_eq!(settings.mcp.excluded.as_ref().unwrap().value, []);
-    assert_eq!(settings.mcp.others.len(), 2);
+    assert_eq!(text_of(&settings.mcp.server_command), "x");
+    assert_eq!(settings.mcp.others.len(), 1);
     assert_eq!(settings.tools.naming.unwrap().value, ToolNaming::Qualified);
     assert_eq!(settings.security.env_blocked.as_ref().unwrap().value[0].value, "B");
     assert!(matches!(settings.security.others[0].value.value, RawValue::Bool(true)));
@@ -140,7 +140,7 @@ fn unknown_keys_name_the_nearest_known_one() {
         (
             r#"{"security": {"environmentVariableRedaction": {"x": 1}, "folderTrust": {"enable": 1}}}"#,
             &[
-                "warning: s.json:1:48: security.environmentVariableRedaction.x: unknown key (the keys here are `enabled`, `allowed`, `blocked`)",
+                "warning: s.json:1:48: security.environmentVariableRedaction.x: unknown key (the keys here are `allowed`, `blocked`, `enabled`)",
                 "warning: s.json:1:73: security.folderTrust.enable: unknown key (did you mean `enabled`?)",
             ],
         ),
@@ -162,33 +162,33 @@ fn wrong_kinds_say_what_was_expected_and_found() {
             "31: mcpServers.x.args: expected a list of strings, found a string (write a list, each entry in double quotes: [\"one\", \"two\"])"
                 .to_owned(),
         ),
-        (r#""args": ["a", []]"#, "37: mcpServers.x.args[1]: expected a string, found a list".to_owned()),
-        (r#""args": [null]"#, "32: mcpServers.x.args[0]: expected a string, found null".to_owned()),
+        (r#""args": ["a", []]"#, "37: mcpServers.x.args[1]: expected a string, found a list (write one text in double quotes)".to_owned()),
+        (r#""args": [null]"#, "32: mcpServers.x.args[0]: expected a string, found null (write one text in double quotes)".to_owned()),
         (
             r#""command": 5"#,
             "34: mcpServers.x.command: expected a string, found a number (put it in double quotes)".to_owned(),
         ),
-        (r#""command": ["npx"]"#, "34: mcpServers.x.command: expected a string, found a list".to_owned()),
+        (r#""command": ["npx"]"#, "34: mcpServers.x.command: expected a string, found a list (write one text in double quotes)".to_owned()),
         (
             r#""env": ["A=b"]"#,
             "30: mcpServers.x.env: expected an object with strings, found a list (write an object such as {\"NAME\": \"value\"})"
                 .to_owned(),
         ),
-        (r#""env": {"A": {}}"#, "36: mcpServers.x.env.A: expected a string, found an object".to_owned()),
-        (r#""timeout": "soon""#, "34: mcpServers.x.timeout: expected a number, found a string".to_owned()),
-        (r#""timeout": true"#, "34: mcpServers.x.timeout: expected a number, found a boolean".to_owned()),
-        (r#""timeout": 1e999"#, "34: mcpServers.x.timeout: expected a number, found a number".to_owned()),
-        (r#""trust": 1"#, "32: mcpServers.x.trust: expected true or false, found a number".to_owned()),
+        (r#""env": {"A": {}}"#, "36: mcpServers.x.env.A: expected a string, found an object (write one text in double quotes)".to_owned()),
+        (r#""timeout": "soon""#, "34: mcpServers.x.timeout: expected a number, found a string (write a number such as 30000, without quotes)".to_owned()),
+        (r#""timeout": true"#, "34: mcpServers.x.timeout: expected a number, found a boolean (write a number such as 30000, without quotes)".to_owned()),
+        (r#""timeout": 1e999"#, "34: mcpServers.x.timeout: expected a number, found a number (write a number such as 30000, without quotes)".to_owned()),
+        (r#""trust": 1"#, "32: mcpServers.x.trust: expected true or false, found a number (write true or false, without quotes)".to_owned()),
         (
             r#""type": "websocket""#,
-            "31: mcpServers.x.type: expected \"http\", \"sse\" or \"stdio\", found another word".to_owned(),
+            "31: mcpServers.x.type: expected \"http\", \"sse\" or \"stdio\", found another word (write one of these words, in double quotes)".to_owned(),
         ),
-        (r#""onBusy": 1"#, "33: mcpServers.x.onBusy: expected \"queue\" or \"reject\", found a number".to_owned()),
+        (r#""onBusy": 1"#, "33: mcpServers.x.onBusy: expected \"queue\" or \"reject\", found a number (write one of these words, in double quotes)".to_owned()),
         (
             r#""start": "now""#,
-            "32: mcpServers.x.start: expected \"auto\", \"eager\" or \"lazy\", found another word".to_owned(),
+            "32: mcpServers.x.start: expected \"auto\", \"eager\" or \"lazy\", found another word (write one of these words, in double quotes)".to_owned(),
         ),
-        (r#""oauth": "yes""#, "32: mcpServers.x.oauth: expected an object, found a string".to_owned()),
+        (r#""oauth": "yes""#, "32: mcpServers.x.oauth: expected an object, found a string (write an object: `{ … }`)".to_owned()),
     ];
     for (text, expected) in cases {
         let text = field(text);
@@ -263,14 +263,21 @@ fn one_broken_entry_does_not_take_the_others_with_it() {
 #[test]
 fn sections_of_the_wrong_kind_are_as_good_as_not_written() {
     let cases: &[(&str, &[&str])] = &[
-        (r#"{"mcpServers": []}"#, &["error: s.json:1:16: mcpServers: expected an object, found a list"]),
+        (
+            r#"{"mcpServers": []}"#,
+            &["error: s.json:1:16: mcpServers: expected an object, found a list (write an object: `{ … }`)"],
+        ),
         (
             r#"{"mcp": {"connectLimit": {}}}"#,
-            &["error: s.json:1:26: mcp.connectLimit: expected a number, found an object"],
+            &[
+                "error: s.json:1:26: mcp.connectLimit: expected a number, found an object (write a number such as 30000, without quotes)",
+            ],
         ),
         (
             r#"{"tools": {"naming": "long"}}"#,
-            &["error: s.json:1:22: tools.naming: expected \"short\" or \"qualified\", found another word"],
+            &[
+                "error: s.json:1:22: tools.naming: expected \"short\" or \"qualified\", found another word (write one of these words, in double quotes)",
+            ],
         ),
         (r#"{"mcpServers": null, "mcp": null, "tools": null, "security": null}"#, &[]),
     ];
@@ -292,21 +299,27 @@ fn a_list_of_servers_that_cannot_be_read_allows_nothing() {
 }
 
 #[test]
-fn of_keys_written_twice_the_last_counts() {
-    let text = "{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n\"b\": {\"env\": {\"K\": \"1\", \"K\": \"2\"}},\n\"a\": {\"command\": \"y\"}},\n\"mcp\": {}, \"mcp\": {}}";
-    check(
-        text,
-        &[
-            "warning: s.json:5:1: mcp: written twice; the one in line 5 counts (remove one of the two)",
-            "warning: s.json:2:1: mcpServers.a: written twice; the one in line 4 counts (remove one of the two)",
-            "warning: s.json:3:15: mcpServers.b.env.K: written twice; the one in line 3 counts (remove one of the two)",
-        ],
-    );
-    let layer = read(text);
-    let names: Vec<_> = layer.settings.mcp_servers.iter().map(|entry| entry.name.value.as_str()).collect();
-    assert_eq!(names, ["b", "a"]);
-    assert_eq!(server(&layer, 1).command.as_ref().unwrap().value, "y");
-    assert_eq!(server(&layer, 0).env.as_ref().unwrap().value.len(), 1);
+fn a_key_written_twice_leaves_nobody_guessing() {
+    let cases = [
+        ("{\"mcp\": {},\n\"mcp\": {}}", "s.json:1:2: mcp: written twice; the other one is in line 2"),
+        (
+            "{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
+            "s.json:2:1: mcpServers.a: written twice; the other one is in line 3",
+        ),
+        (
+            "{\"mcpServers\": {\"b\": {\"env\": {\"K\": \"1\", \"K\": \"2\"}}}}",
+            "s.json:1:31: mcpServers.b.env.K: written twice; the other one is in line 1",
+        ),
+        (
+            "{\"audit\": {\"fsync\": \"never\", \"fsync\": \"always\"}}",
+            "s.json:1:12: audit.fsync: written twice; the other one is in line 1",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = read_text(text, Path::new("s.json"), SettingsSource::User).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.hint(), Some("remove one of the two"));
+    }
 }
 
 #[test]
@@ -380,20 +393,8 @@ fn a_syntax_error_shows_its_line_without_values() {
 }
 
 #[test]
-fn reasons_of_the_system_are_passed_on() {
-    let cases = [
-        (io::ErrorKind::PermissionDenied.into(), "cannot be read: permission denied"),
-        (io::ErrorKind::IsADirectory.into(), "a folder, not a settings file"),
-        (io::Error::other("not a regular file"), "cannot be read: not a regular file"),
-    ];
-    for (error, expected) in cases {
-        assert_eq!(cannot_read(&error), expected);
-    }
-}
-
-#[test]
 fn nesting_has_an_end() {
-    let nested = |depth: usize| format!("{{\"model\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
+    let nested = |depth: usize| format!("{{\"hooks\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(read(&nested(SETTINGS_DEPTH_MAX - 1)).diagnostics, []);
     for depth in [SETTINGS_DEPTH_MAX, 1_000_000] {
         let error = read_text(&nested(depth), Path::new("s.json"), SettingsSource::User).unwrap_err();

@@ -1,7 +1,9 @@
 //! Where a setting can come from, in order of precedence, and one source as it was read.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::settings::diagnostic::Diagnostic;
 use crate::settings::raw::RawSettings;
@@ -77,15 +79,61 @@ pub struct SettingsLayer {
     pub path: Option<PathBuf>,
     /// What it says.
     pub settings: RawSettings,
+    /// The extension it belongs to, when the source is [`SettingsSource::Extension`].
+    pub extension: Option<Arc<Extension>>,
     /// What is wrong with it, in the order of the file. None of it stops the rest from being used.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl SettingsLayer {
+    /// Whether it came with the workspace folder.
+    #[must_use]
+    pub fn is_of_workspace(&self) -> bool {
+        let is_of_its_extension = self.extension.as_ref().is_some_and(|extension| extension.is_of_workspace);
+        self.source == SettingsSource::Workspace || is_of_its_extension
+    }
+
     /// Where something in this layer stands. A layer without a file has no lines.
     #[must_use]
     pub fn origin(&self, line: usize) -> SettingsOrigin {
         SettingsOrigin { source: self.source, path: self.path.clone(), line: self.path.as_ref().map(|_| line) }
+    }
+}
+
+/// An extension: a folder with a manifest that brings servers, and more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Its name, which is unique.
+    pub name: String,
+    /// Its version, as it writes it.
+    pub version: String,
+    /// The folder it lives in.
+    pub folder: PathBuf,
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// `excludeTools`: tools that nobody sees while it is enabled.
+    pub exclude_tools: Vec<String>,
+    /// What the person filled in for it; beats the environment in its own entries.
+    pub variables: Variables,
+    /// Whether it came with the workspace folder instead of the person's own.
+    pub is_of_workspace: bool,
+}
+
+/// Names and values. The values may be secret and are not printed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Variables(pub BTreeMap<String, String>);
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Extension {
+    /// Where its policies are, whether there are any or not.
+    #[must_use]
+    pub fn policies(&self) -> PathBuf {
+        self.folder.join("policies")
     }
 }
 

@@ -26,11 +26,13 @@ pub(crate) struct ValueReader<'t> {
     source: SettingsSource,
     path: &'t Path,
     found: Diagnostics,
+    /// The first key that is written twice. Nobody knows which of the two was meant, so the file is not used.
+    pub(crate) written_twice: Option<Diagnostic>,
 }
 
 impl<'t> ValueReader<'t> {
     pub(crate) fn new(text: &'t str, source: SettingsSource, path: &'t Path) -> Self {
-        Self { places: Places::new(text), source, path, found: Diagnostics::default() }
+        Self { places: Places::new(text), source, path, found: Diagnostics::default(), written_twice: None }
     }
 
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
@@ -43,6 +45,14 @@ impl<'t> ValueReader<'t> {
 
     pub(crate) fn error(&mut self, at: Position, key: KeyPath<'_>, message: impl Into<String>, hint: Option<String>) {
         self.report(Severity::Error, at, key, (message.into(), hint));
+    }
+
+    fn twice(&mut self, at: Position, key: KeyPath<'_>, message: String) {
+        let origin = SettingsOrigin { source: self.source, path: Some(self.path.to_owned()), line: Some(at.line) };
+        let (server, column) = (key.server().map(str::to_owned), Some(at.column));
+        let (severity, hint) = (Severity::Error, Some("remove one of the two".to_owned()));
+        let diagnostic = Diagnostic { severity, origin, column, server, key: Some(key.to_string()), message, hint };
+        self.written_twice.get_or_insert(diagnostic);
     }
 
     fn report(&mut self, severity: Severity, at: Position, key: KeyPath<'_>, text: (String, Option<String>)) {
@@ -60,7 +70,7 @@ impl<'t> ValueReader<'t> {
         Located { value: read, at: self.place(value) }
     }
 
-    /// The members of an object, each key once: of two with the same key the last counts, and the others are reported.
+    /// The members of an object, each key once. One that is written twice makes the file unusable.
     pub(crate) fn members<'v, 'a>(
         &mut self,
         object: &'v Object<'a>,
@@ -75,8 +85,8 @@ impl<'t> ValueReader<'t> {
                 Some(other) => {
                     let line = self.place(&other.name).line;
                     let key = above.map_or(KeyPath::top(name), |above| above.key(name));
-                    let message = format!("written twice; the one in line {line} counts");
-                    self.warn(self.place(&member.name), key, message, Some("remove one of the two".to_owned()));
+                    let message = format!("written twice; the other one is in line {line}");
+                    self.twice(self.place(&member.name), key, message);
                 }
             }
         }
@@ -93,7 +103,7 @@ impl<'t> ValueReader<'t> {
             Value::Object(object) => Ok(self.members(object, Some(&key))),
             Value::NullKeyword(_) => Ok(Vec::new()),
             Value::StringLit(_) | Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) => {
-                Err(self.wrong(value, key, "an object", None))
+                Err(self.wrong(value, key, "an object", Some("write an object: `{ … }`")))
             }
         }
     }
@@ -104,8 +114,7 @@ impl<'t> ValueReader<'t> {
             Value::StringLit(text) => Ok(Some(self.located(value, text.value.to_string()))),
             Value::NullKeyword(_) => Ok(None),
             Value::NumberLit(_) | Value::BooleanLit(_) | Value::Array(_) | Value::Object(_) => {
-                let hint = is_scalar(value).then_some("put it in double quotes");
-                Err(self.wrong(value, key, "a string", hint))
+                Err(self.wrong(value, key, "a string", Some(hint_for_text(value))))
             }
         }
     }
@@ -122,7 +131,7 @@ impl<'t> ValueReader<'t> {
             Value::NumberLit(number) => number.value.to_owned(),
             Value::BooleanLit(truth) => truth.value.to_string(),
             Value::NullKeyword(_) | Value::Array(_) | Value::Object(_) => {
-                return Err(self.wrong(value, key, expected, None));
+                return Err(self.wrong(value, key, expected, Some(hint_for_text(value))));
             }
         };
         let message = format!("expected a string, found {}; it is read as it is written", kind(value));
@@ -183,16 +192,17 @@ impl<'t> ValueReader<'t> {
 
     /// A number. One in quotes is taken too.
     pub(crate) fn number(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<Located<f64>> {
+        const HINT: &str = "write a number such as 30000, without quotes";
         let (text, is_quoted): (&str, bool) = match value {
             Value::NumberLit(number) => (number.value, false),
             Value::StringLit(text) => (&text.value, true),
             Value::NullKeyword(_) => return Ok(None),
             Value::BooleanLit(_) | Value::Array(_) | Value::Object(_) => {
-                return Err(self.wrong(value, key, "a number", None));
+                return Err(self.wrong(value, key, "a number", Some(HINT)));
             }
         };
         let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let Some(number) = number else { return Err(self.wrong(value, key, "a number", None)) };
+        let Some(number) = number else { return Err(self.wrong(value, key, "a number", Some(HINT))) };
         if is_quoted {
             self.quotes_taken_off(value, key, "a number", &number.to_string());
         }
@@ -210,7 +220,7 @@ impl<'t> ValueReader<'t> {
                 Ok(Some(self.located(value, truth)))
             }
             Value::StringLit(_) | Value::NumberLit(_) | Value::Array(_) | Value::Object(_) => {
-                Err(self.wrong(value, key, "true or false", None))
+                Err(self.wrong(value, key, "true or false", Some("write true or false, without quotes")))
             }
         }
     }
@@ -234,7 +244,8 @@ impl<'t> ValueReader<'t> {
         let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
         let expected = format!("{} or {last}", before.join(", "));
         let found = if matches!(value, Value::StringLit(_)) { "another word" } else { kind(value) };
-        Err(self.wrong_as(value, key, &format!("expected {expected}, found {found}"), None))
+        let hint = "write one of these words, in double quotes";
+        Err(self.wrong_as(value, key, &format!("expected {expected}, found {found}"), Some(hint)))
     }
 
     /// Any value, kept as it is. Keys are not looked at.
@@ -319,11 +330,14 @@ fn is_word(text: &str, word: &str) -> bool {
     text.trim().eq_ignore_ascii_case(word)
 }
 
-fn is_scalar(value: &Value<'_>) -> bool {
-    matches!(value, Value::NumberLit(_) | Value::BooleanLit(_))
+fn hint_for_text(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::NumberLit(_) | Value::BooleanLit(_) => "put it in double quotes",
+        _ => "write one text in double quotes",
+    }
 }
 
-fn kind(value: &Value<'_>) -> &'static str {
+pub(crate) fn kind(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a string",
         Value::NumberLit(_) => "a number",

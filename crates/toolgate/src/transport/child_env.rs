@@ -1,9 +1,16 @@
-//! Which variables a child receives: what every program needs, what of the host's environment is not secret, and what its settings say.
+//! Which variables a child receives: what programs need, and what its settings say. The shell of the built-in server is the person's own and
+//! gets more: all of the host's environment that is not secret.
+//!
+//! [`child_variables`] tells people the same in names, with the reason of each; values never leave this file but for the child.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use crate::env::HostEnv;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
+use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::EnvExceptions;
+use crate::transport::secrets::Secret;
 
 /// What every program needs, passed on whatever it looks like.
 #[cfg(not(windows))]
@@ -66,6 +73,26 @@ const ALWAYS_ALLOWED: &[&str] = &[
     "TOOLGATE_SYSTEM_DIR",
 ];
 
+/// Of no use to anybody who means harm, and missed by servers that speak a language, open a window or reach the network.
+const USEFUL: &[&str] = &[
+    "LANGUAGE",
+    "TZ",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+];
+
+/// The same by how the names begin: of languages, and of where things are kept.
+const USEFUL_STARTS: &[&str] = &["LC_", "XDG_"];
+
 /// Never passed on: secret or telling without looking like it, and decisions about trust that were made for this process alone.
 const NEVER_ALLOWED: &[&str] = &[
     "CLIENT_ID",
@@ -84,6 +111,132 @@ const NEVER_ALLOWED: &[&str] = &[
     "TOOLGATE_IDE_WORKSPACE_TRUST",
 ];
 
+/// Why a server receives a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyReceived {
+    /// Every program needs it.
+    Needed,
+    /// It tells the server who started it.
+    Mark,
+    /// The host has it, and it is not secret.
+    PassedOn,
+    /// The host has it, and `security.environmentVariableRedaction.allowed` names it.
+    Allowed,
+    /// The server's own `env` has it.
+    Declared,
+}
+
+impl WhyReceived {
+    /// The word for it in JSON output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Needed => "needed",
+            Self::Mark => "mark",
+            Self::PassedOn => "passed_on",
+            Self::Allowed => "allowed",
+            Self::Declared => "declared",
+        }
+    }
+}
+
+impl fmt::Display for WhyReceived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Needed => "every program needs it",
+            Self::Mark => "tells the server who started it",
+            Self::PassedOn => "passed on: not secret",
+            Self::Allowed => "passed on: in `security.environmentVariableRedaction.allowed`",
+            Self::Declared => "in its `env`",
+        })
+    }
+}
+
+/// Why a server does not receive a variable that the host has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyHeldBack {
+    /// Its value looks like a key, a token or an address with a password.
+    SecretByValue,
+    /// Its name says that it is secret.
+    SecretByName,
+    /// It is on the list of those that are never passed on.
+    NeverPassed,
+    /// `security.environmentVariableRedaction.blocked` names it.
+    Blocked,
+    /// In automation only what is known to be harmless is passed on.
+    Automation,
+    /// It is a shell function, which a shell might run.
+    ShellFunction,
+    /// It is none of the few that servers get without asking.
+    NotAsked,
+    /// It comes from the `.env` file of the project, which is there for the settings.
+    OfProject,
+}
+
+impl WhyHeldBack {
+    /// The word for it in JSON output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SecretByValue => "secret_by_value",
+            Self::SecretByName => "secret_by_name",
+            Self::NeverPassed => "never_passed",
+            Self::Blocked => "blocked",
+            Self::Automation => "automation",
+            Self::ShellFunction => "shell_function",
+            Self::NotAsked => "not_asked",
+            Self::OfProject => "of_project",
+        }
+    }
+}
+
+impl fmt::Display for WhyHeldBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SecretByValue => "its value looks secret",
+            Self::SecretByName => "its name looks secret",
+            Self::NeverPassed => "never passed on",
+            Self::Blocked => "in `security.environmentVariableRedaction.blocked`",
+            Self::Automation => "not known to be harmless, which automation asks for",
+            Self::ShellFunction => "a shell function",
+            Self::NotAsked => "not asked for; name it in `env` of the server",
+            Self::OfProject => "from the `.env` file of the project; name it in `env` of the server",
+        })
+    }
+}
+
+/// The variables of a stdio server by name, in order. Their values are nobody's business.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChildVariables {
+    /// Those that it receives, and why.
+    pub received: Vec<(String, WhyReceived)>,
+    /// Those of the host that it does not, and why.
+    pub held_back: Vec<(String, WhyHeldBack)>,
+}
+
+/// Which variables a server will receive when it is started, and which are held back. `None` when it is no program of its own.
+#[must_use]
+pub fn child_variables(env: &HostEnv, exceptions: &EnvExceptions, server: &ServerConfig) -> Option<ChildVariables> {
+    let TransportConfig::Stdio(stdio) = &server.transport else { return None };
+    let rules = Rules::new(&env.vars, exceptions, Receiver::Server);
+    let mut received: BTreeMap<&str, WhyReceived> = BTreeMap::new();
+    let mut held_back: BTreeMap<&str, WhyHeldBack> = BTreeMap::new();
+    for (name, value) in &env.vars {
+        match rules.decide(name, value) {
+            Ok(why) => received.extend([(name.as_str(), why)]),
+            Err(why) => held_back.extend([(name.as_str(), why)]),
+        }
+    }
+    received.insert(MARK.0, WhyReceived::Mark);
+    received.extend(stdio.env.keys().map(|name| (name.as_str(), WhyReceived::Declared)));
+    held_back.retain(|name, _| !received.contains_key(name));
+    Some(ChildVariables { received: owned(received), held_back: owned(held_back) })
+}
+
+fn owned<T>(named: BTreeMap<&str, T>) -> Vec<(String, T)> {
+    named.into_iter().map(|(name, why)| (name.to_owned(), why)).collect()
+}
+
 /// What every child of one host is passed. Found once, because the environment of a host does not change.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PassedOn(BTreeMap<String, String>);
@@ -91,14 +244,9 @@ pub(crate) struct PassedOn(BTreeMap<String, String>);
 impl PassedOn {
     /// Picks what is passed on from the environment of the host.
     #[must_use]
-    pub(crate) fn from_host(host: &BTreeMap<String, String>, exceptions: &EnvExceptions) -> Self {
-        let is_automation = is_automation(host);
-        let picked = host.iter().filter(|(name, value)| {
-            // A shell function, not a value; shells have run what follows it.
-            let is_function = value.starts_with("()");
-            let is_needed = NEEDED.contains(&name.as_str());
-            !is_function && (is_needed || is_passed_on(name, value, exceptions, is_automation))
-        });
+    pub(crate) fn from_host(host: &BTreeMap<String, String>, exceptions: &EnvExceptions, receiver: Receiver) -> Self {
+        let rules = Rules::new(host, exceptions, receiver);
+        let picked = host.iter().filter(|(name, value)| rules.decide(name, value).is_ok());
         let mut passed: BTreeMap<_, _> = picked.map(|(name, value)| (name.clone(), value.clone())).collect();
         passed.insert(MARK.0.to_owned(), MARK.1.to_owned());
         Self(passed)
@@ -106,9 +254,9 @@ impl PassedOn {
 
     /// The whole environment of one child. What its settings say wins, secret or not.
     #[must_use]
-    pub(crate) fn for_child(&self, configured: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    pub(crate) fn for_child(&self, configured: BTreeMap<String, Secret>) -> BTreeMap<String, String> {
         let mut env = self.0.clone();
-        env.extend(configured.iter().map(|(name, value)| (name.clone(), value.clone())));
+        env.extend(configured.into_iter().map(|(name, value)| (name, value.into_exposed())));
         env
     }
 
@@ -118,10 +266,19 @@ impl PassedOn {
     }
 }
 
-impl std::fmt::Debug for PassedOn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for PassedOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
     }
+}
+
+/// Who receives variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Receiver {
+    /// A server: somebody else's program.
+    Server,
+    /// The shell of the built-in server, in which the person works.
+    Shell,
 }
 
 /// Where a machine runs what strangers propose, only what is known to be harmless is passed on.
@@ -137,99 +294,59 @@ fn is_automation(host: &BTreeMap<String, String>) -> Automation {
     if on_github || says_so { Automation::Yes } else { Automation::No }
 }
 
-/// The first rule that applies decides.
-fn is_passed_on(name: &str, value: &str, exceptions: &EnvExceptions, automation: Automation) -> bool {
-    let name = name.to_ascii_uppercase();
-    let is_in = |list: &[String]| list.iter().any(|entry| entry.eq_ignore_ascii_case(&name));
-    if value_looks_secret(value) {
-        false
-    } else if name.starts_with("GIT_CONFIG_") || is_in(&exceptions.allowed) {
-        true
-    } else if is_in(&exceptions.blocked) {
-        false
-    } else if ALWAYS_ALLOWED.contains(&name.as_str()) {
-        true
-    } else if NEVER_ALLOWED.contains(&name.as_str()) || automation == Automation::Yes {
-        false
-    } else {
-        !names_a_secret(&name)
+/// What decides about each variable of a host.
+struct Rules<'a> {
+    exceptions: &'a EnvExceptions,
+    automation: Automation,
+    receiver: Receiver,
+}
+
+impl<'a> Rules<'a> {
+    fn new(host: &BTreeMap<String, String>, exceptions: &'a EnvExceptions, receiver: Receiver) -> Self {
+        Self { exceptions, automation: is_automation(host), receiver }
     }
+
+    /// The first rule that applies decides.
+    fn decide(&self, name: &str, value: &str) -> Result<WhyReceived, WhyHeldBack> {
+        let upper = name.to_ascii_uppercase();
+        let is_in = |list: &[String]| list.iter().any(|entry| entry.trim().eq_ignore_ascii_case(name));
+        if value.starts_with("()") {
+            // Not a value; shells have run what follows it.
+            Err(WhyHeldBack::ShellFunction)
+        } else if NEEDED.contains(&name) {
+            Ok(WhyReceived::Needed)
+        } else if is_in(&self.exceptions.of_project) {
+            Err(WhyHeldBack::OfProject)
+        } else if value_looks_secret(value) {
+            Err(WhyHeldBack::SecretByValue)
+        } else if upper.starts_with("GIT_CONFIG_") {
+            Ok(WhyReceived::PassedOn)
+        } else if is_in(&self.exceptions.allowed) {
+            Ok(WhyReceived::Allowed)
+        } else if is_in(&self.exceptions.blocked) {
+            Err(WhyHeldBack::Blocked)
+        } else if is_harmless(&upper) {
+            Ok(WhyReceived::PassedOn)
+        } else if NEVER_ALLOWED.contains(&upper.as_str()) {
+            Err(WhyHeldBack::NeverPassed)
+        } else if self.automation == Automation::Yes {
+            Err(WhyHeldBack::Automation)
+        } else if names_a_secret(&upper) {
+            Err(WhyHeldBack::SecretByName)
+        } else if self.receiver == Receiver::Server {
+            Err(WhyHeldBack::NotAsked)
+        } else {
+            Ok(WhyReceived::PassedOn)
+        }
+    }
+}
+
+fn is_harmless(name: &str) -> bool {
+    ALWAYS_ALLOWED.contains(&name)
+        || USEFUL.contains(&name)
+        || USEFUL_STARTS.iter().any(|start| name.starts_with(start))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::PassedOn;
-    use crate::settings::EnvExceptions;
-    use std::collections::BTreeMap;
-
-    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
-    }
-
-    fn exceptions() -> EnvExceptions {
-        EnvExceptions {
-            allowed: vec!["my_api_key".to_owned(), "BOTH".to_owned()],
-            blocked: vec!["NOTES".to_owned(), "BOTH".to_owned(), "PATH".to_owned(), "LANG".to_owned()],
-        }
-    }
-
-    #[test]
-    fn each_rule_decides_in_its_turn() {
-        let token = format!("ghp_{}", "a".repeat(36));
-        let cases = [
-            ("PATH", "/bin", true),
-            ("PATH", token.as_str(), true),
-            ("LANG", "C", false),
-            ("TMPDIR", "/tmp", true),
-            ("TMPDIR", token.as_str(), false),
-            ("EDITOR", "vi", true),
-            ("EDITOR", token.as_str(), false),
-            ("EDITOR", "() { :; }; rm x", false),
-            ("HOME", "() { :; }", false),
-            ("GIT_CONFIG_KEY_0", "user.name", true),
-            ("GIT_CONFIG_VALUE_0", token.as_str(), false),
-            ("MY_API_KEY", "plain", true),
-            ("My_Api_Key", "plain", true),
-            ("MY_API_KEY", token.as_str(), false),
-            ("OTHER_API_KEY", "plain", false),
-            ("NOTES", "plain", false),
-            ("BOTH", "plain", true),
-            ("DATABASE_URL", "x", false),
-            ("database_url", "x", false),
-            ("SSH_AUTH_SOCK", "/tmp/x", false),
-            ("HTTPS_PROXY", "http://proxy:3128", true),
-            ("HTTPS_PROXY", "http://ada:sesame@proxy:3128", false),
-            ("TOOLGATE_HOME", "/t", true),
-            ("TOOLGATE_API_KEY", "x", false),
-            ("TOOLGATE_TRUST_WORKSPACE", "true", false),
-            ("TOOLGATE_IDE_WORKSPACE_TRUST", "true", false),
-        ];
-        for (name, value, expected) in cases {
-            let passed = PassedOn::from_host(&map(&[(name, value)]), &exceptions());
-            assert_eq!(passed.names().any(|one| one == name), expected, "{name}={value}");
-        }
-    }
-
-    #[test]
-    fn in_automation_only_what_is_known_passes() {
-        for mark in [("GITHUB_SHA", "abc"), ("SURFACE", "Github")] {
-            let host = [mark, ("EDITOR", "vi"), ("PATH", "/bin"), ("ISSUE_TITLE", "t"), ("TOOLGATE_HOME", "/t")];
-            let passed = PassedOn::from_host(&map(&host), &EnvExceptions::default());
-            assert_eq!(passed.names().collect::<Vec<_>>(), ["ISSUE_TITLE", "PATH", "TOOLGATE", "TOOLGATE_HOME"]);
-        }
-        let ordinary = map(&[("GITHUB_SHA", ""), ("SURFACE", "desk"), ("EDITOR", "vi")]);
-        let passed = PassedOn::from_host(&ordinary, &EnvExceptions::default());
-        assert!(passed.names().any(|name| name == "EDITOR"));
-    }
-
-    #[test]
-    fn what_the_settings_say_comes_last_and_is_never_held_back() {
-        let host = map(&[("EDITOR", "vi"), ("TOOLGATE", "0"), ("API_KEY", "of the host")]);
-        let passed = PassedOn::from_host(&host, &EnvExceptions::default());
-        assert_eq!(passed.for_child(&map(&[])), map(&[("EDITOR", "vi"), ("TOOLGATE", "1")]));
-        let configured = map(&[("EDITOR", "ed"), ("API_KEY", "sesame")]);
-        let expected = map(&[("API_KEY", "sesame"), ("EDITOR", "ed"), ("TOOLGATE", "1")]);
-        assert_eq!(passed.for_child(&configured), expected);
-        assert!(!format!("{passed:?}").contains("vi"));
-    }
-}
+#[path = "child_env_tests.rs"]
+mod tests;

@@ -1,7 +1,10 @@
-//! Stage 5: from a server's settings to an open wire.
+//! Stage 5: from a server's settings to an open wire. Secrets are looked up here, and nowhere before.
 
 mod child_env;
 
+mod secrets;
+
 mod open;
 
+pub use child_env::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};
 pub(crate) use open::Opener;

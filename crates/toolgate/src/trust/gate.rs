@@ -1,9 +1,8 @@
 //! The gate between servers that are meant and servers that may be started. Nothing connects without having passed it.
-//!
-//! Every layer read so far belongs to the person who runs the program, so the gate lets all of them through. Whatever a folder brings
-//! along has to pass here too.
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::servers::{ServerConfig, ServerSet};
+use crate::trust::folder::{DecidedBy, Folder, THIS_RUN_VARIABLE};
 
 /// Servers that may be started. [`admit`] is the only way to get them.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +25,36 @@ impl AdmittedServers {
     }
 }
 
-/// Lets servers through.
-pub fn admit(servers: ServerSet) -> AdmittedServers {
-    AdmittedServers(servers.active)
+/// Lets the servers through that may be started in that folder.
+///
+/// Whoever made the set has left out what the folder may not bring. It is looked at again here, because nothing stands behind this gate.
+///
+/// # Errors
+/// When nothing may be: the folder is not trusted.
+pub fn admit(servers: &ServerSet, folder: &Folder) -> Result<AdmittedServers> {
+    if !folder.lets_own_servers_start() {
+        return Err(untrusted(folder));
+    }
+    let may_start = |server: &&ServerConfig| {
+        !folder.brings(server) || (folder.is_trusted() && !folder.unconfirmed().contains(server.name.as_str()))
+    };
+    Ok(AdmittedServers(servers.active.iter().filter(may_start).cloned().collect()))
 }
+
+fn untrusted(folder: &Folder) -> Error {
+    let why = match folder.by() {
+        DecidedBy::Rule { path, level } => format!(" (the rule for {} says {level})", path.display()),
+        DecidedBy::ThisRun => " in this run".to_owned(),
+        DecidedBy::Editor => " by the editor".to_owned(),
+        DecidedBy::NothingBrought | DecidedBy::SwitchedOff | DecidedBy::Nobody => String::new(),
+    };
+    let message = format!("the folder {} is not trusted{why}, so nothing is started", folder.path().display());
+    let hint = format!(
+        "`toolgate trust` shows what it would start and trusts it; `--trust-folder` or {THIS_RUN_VARIABLE}=true does for one run"
+    );
+    Error::new(ErrorKind::Untrusted, message).hinting(hint)
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate::discovery::Interest;
-use toolgate::servers::resolve;
-use toolgate::trust::{AdmittedServers, admit};
+use toolgate::trust::AdmittedServers;
 use toolgate::{
-    Asker, CallOutcome, Catalog, Host, HostBuilder, HostDirs, HostEnv, RawJson, RunOptions, SystemClock, ToolCall,
+    Asker, CallOutcome, Catalog, Host, HostBuilder, HostDirs, HostEnv, RawJson, RunOptions, Setup, SetupOptions,
+    SystemClock, ToolCall,
 };
 use toolgate_testkit::{Record, Script, TestWorld, scripted_server_path};
 
@@ -21,11 +21,13 @@ pub(crate) struct Room {
     pub(crate) world: TestWorld,
     /// In the order of the settings.
     servers: Vec<(String, Value)>,
+    /// How many there have been.
+    ever: usize,
 }
 
 impl Room {
     pub(crate) fn new() -> Self {
-        Self { world: TestWorld::new().unwrap(), servers: Vec::new() }
+        Self { world: TestWorld::new().unwrap(), servers: Vec::new(), ever: 0 }
     }
 
     /// Adds a scripted server as a child process.
@@ -35,7 +37,8 @@ impl Room {
 
     /// The same with more settings.
     pub(crate) fn server_with(mut self, name: &str, script: &Script, more: &Value) -> Self {
-        let path = self.world.root().join(format!("{}.script", self.servers.len()));
+        let path = self.world.root().join(format!("{}.script", self.ever));
+        self.ever += 1;
         std::fs::write(&path, script.to_json()).unwrap();
         let log = path.with_extension("log");
         let mut entry = json!({
@@ -49,7 +52,21 @@ impl Room {
 
     /// Adds an entry as it is written.
     pub(crate) fn entry(mut self, name: &str, entry: Value) -> Self {
+        self.ever += 1;
         self.servers.push((name.to_owned(), entry));
+        self
+    }
+
+    /// Changes something about a server.
+    pub(crate) fn with(mut self, name: &str, key: &str, value: Value) -> Self {
+        let entry = self.servers.iter_mut().find(|(one, _)| one == name).unwrap();
+        entry.1.as_object_mut().unwrap().insert(key.to_owned(), value);
+        self
+    }
+
+    /// Takes a server away.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.servers.retain(|(one, _)| one != name);
         self
     }
 
@@ -71,18 +88,22 @@ impl Room {
         }
     }
 
-    /// The servers of the settings, without the built-in one.
-    pub(crate) fn servers(&self) -> AdmittedServers {
+    /// Writes the settings.
+    pub(crate) fn write_settings(&self) {
         let entries: Vec<String> =
             self.servers.iter().map(|(name, entry)| format!("{}: {entry}", json!(name))).collect();
         let text = format!("{{\"mcpServers\": {{{}}}}}", entries.join(",\n"));
         let file = self.world.write_in_home(".toolgate/settings.json", &text).unwrap();
         assert!(file.is_file());
+    }
+
+    /// The servers of the settings, without the built-in one.
+    pub(crate) fn servers(&self) -> AdmittedServers {
+        self.write_settings();
         let env = self.env();
-        let settings = toolgate::settings::load(&env, None);
-        assert!(settings.broken.is_empty(), "{:?}", settings.broken);
-        let servers = resolve(&settings.layers, &env);
-        admit(servers).only(|server| self.servers.iter().any(|(name, _)| *name == server.name.as_str()))
+        let setup = Setup::read(&env, &SetupOptions::default()).unwrap();
+        assert!(setup.settings.broken.is_empty(), "{:?}", setup.settings.broken);
+        setup.admitted().unwrap().only(|server| self.servers.iter().any(|(name, _)| *name == server.name.as_str()))
     }
 
     pub(crate) fn builder(&self) -> HostBuilder {

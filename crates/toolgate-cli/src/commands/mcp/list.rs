@@ -1,16 +1,19 @@
-//! `toolgate mcp list`: every server in the settings, and how it is doing.
+//! `toolgate mcp list`: every server in the settings, where it is written, and how it is doing.
 
 use clap::Args;
+use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
+use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
-use toolgate::{Catalog, Interest, ServerStatus, ServerView};
+use toolgate::trust::{DecidedBy, Folder, FolderTrust};
+use toolgate::{Catalog, Interest, RawJson, ServerStatus, ServerView};
 
 use crate::arrival::all_settled;
 use crate::columns::table;
-use crate::configured::SetAside;
-use crate::error::Result;
+use crate::configured::{Configured, error_of, of_broken, status_of};
+use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::json::JsonWriter;
-use crate::listing::{counted, target, transport};
+use crate::json::{JsonWriter, ObjectWriter};
+use crate::listing::{counted, shown_target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -19,59 +22,170 @@ use crate::trouble::Troubles;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   toolgate mcp list
+  toolgate mcp list --no-connect          what is written, without starting anything
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Start nothing: list what the settings say
+    #[arg(long)]
+    no_connect: bool,
+}
 
 /// Runs the command. A server that is down is an answer, not a failure, unless it was asked for by name.
-pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Ending> {
-    let configured = session.configured()?;
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let configured = session.looked_at()?;
     let only = session.options().server.clone();
-    let servers = configured.chosen(only.as_deref())?;
-    let set_aside: Vec<SetAside> = if only.is_some() { Vec::new() } else { configured.set_aside() };
+    let meant = configured.meant(only.as_deref())?;
+    let held_back = configured.set_aside().filter(|one| only.as_deref().is_none_or(|only| one.name == only));
+    let held_back: Vec<Line> = held_back.map(Line::held_back).collect();
+    let reason = configured.untrusted();
+    if arguments.no_connect || reason.is_some() {
+        let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref()));
+        let lines: Vec<Line> = lines.chain(held_back).collect();
+        let printer = &mut session.printer;
+        print(printer, &configured, &lines)?;
+        printer.flush()?;
+        if let Some(reason) = reason.filter(|_| printer.form() == Form::Text) {
+            printer.talk().error(&reason);
+        }
+        return Ok(configured.ending());
+    }
+    let is_meant = |name: &str| meant.iter().any(|config| &*config.name == name);
+    let servers = configured.chosen(None)?.only(|server| is_meant(&server.name));
     let troubles = Troubles::new(session, false);
     session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let (views, catalog) = (host.servers(), host.catalog_now());
-        let lines: Vec<Line> = views.iter().map(|view| Line::of(view, &catalog, troubles)).collect();
-        match printer.form() {
-            Form::Json => printer.json(|json| write(json, &lines, &set_aside))?,
-            Form::Text => {
-                print_table(&lines, &set_aside, printer)?;
-                printer.flush()?;
-                troubles.tell_all(&views, printer.talk());
-            }
+        let lines: Vec<Line> = views.iter().map(|view| Line::live(view, &catalog, troubles)).chain(held_back).collect();
+        print(printer, &configured, &lines)?;
+        printer.flush()?;
+        if printer.form() == Form::Text {
+            troubles.tell_all(&views, printer.talk());
         }
-        if only.is_some() { troubles.judge(&views) } else { Ok(Ending::Done) }
+        match configured.ending() {
+            Ending::Done if only.is_some() => troubles.judge(&views),
+            ending => Ok(ending),
+        }
     })
 }
 
 /// What is said about one server.
-struct Line<'a> {
-    view: &'a ServerView,
-    tools: usize,
-    prompts: usize,
-    resources: usize,
+struct Line {
+    name: String,
+    status: ServerStatus,
+    reason: Option<&'static str>,
+    transport: Option<&'static str>,
+    target: Option<String>,
+    version: Option<String>,
+    info: Option<RawJson>,
+    counts: [usize; 3],
+    origin: SettingsOrigin,
+    extension: Option<String>,
     error: Option<String>,
 }
 
-impl<'a> Line<'a> {
-    fn of(view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
-        let server = view.name();
+impl Line {
+    fn of(config: &ServerConfig) -> Self {
         Self {
-            view,
-            tools: catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
-            prompts: catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
-            resources: catalog.resources().iter().filter(|resource| resource.server == *server).count(),
-            error: troubles.of(view).map(|error| error.in_one_line()),
+            name: config.name.to_string(),
+            status: ServerStatus::Disconnected,
+            reason: None,
+            transport: Some(config.transport.kind()),
+            target: Some(config.transport.target()),
+            version: None,
+            info: None,
+            counts: [0; 3],
+            origin: config.origin.clone(),
+            extension: config.extension.as_ref().map(|extension| extension.name.clone()),
+            error: None,
         }
     }
 
-    /// What it offers, without what it has none of.
+    /// Nothing was started: because nobody asked for it, or for that reason.
+    fn at_rest(config: &ServerConfig, reason: Option<&CommandError>) -> Self {
+        match reason {
+            None => Self::of(config),
+            Some(reason) => Self {
+                status: ServerStatus::Disabled,
+                reason: Some(reason.kind()),
+                error: Some(reason.in_one_line()),
+                ..Self::of(config)
+            },
+        }
+    }
+
+    fn live(view: &ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
+        let server = view.name();
+        let agreed = view.agreed.as_ref();
+        Self {
+            status: view.status,
+            reason: view.error.as_ref().map(|error| error.kind().as_str()),
+            transport: Some(transport(view)),
+            version: agreed.map(|agreed| agreed.version.to_string()),
+            info: agreed.map(|agreed| agreed.info.clone()),
+            counts: [
+                catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
+                catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
+                catalog.resources().iter().filter(|resource| resource.server == *server).count(),
+            ],
+            error: troubles.of(view).map(|error| error.in_one_line()),
+            ..Self::of(&view.config)
+        }
+    }
+
+    fn held_back(one: &SetAside) -> Self {
+        let written = one.written.as_ref();
+        Self {
+            name: one.name.clone(),
+            status: status_of(&one.reason),
+            reason: Some(reason_word(&one.reason)),
+            transport: written.map(|written| written.transport),
+            target: written.map(|written| written.target.clone()),
+            version: None,
+            info: None,
+            counts: [0; 3],
+            origin: one.origin.clone(),
+            extension: None,
+            error: Some(error_of(one).in_one_line()),
+        }
+    }
+
+    /// What it offers, without what it has none of; or why it offers nothing.
     fn offers(&self) -> String {
-        let counts = [(self.tools, "tool"), (self.prompts, "prompt"), (self.resources, "resource")];
+        let [tools, prompts, resources] = self.counts;
+        let counts = [(tools, "tool"), (prompts, "prompt"), (resources, "resource")];
         let some = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
-        some.collect::<Vec<_>>().join(", ")
+        let offers = some.collect::<Vec<_>>().join(", ");
+        match (self.status, self.reason) {
+            (ServerStatus::Disabled | ServerStatus::Blocked, Some(reason)) => reason.replace('_', " "),
+            _ => offers,
+        }
+    }
+
+    fn target(&self) -> String {
+        let target = match (&self.target, self.transport) {
+            (Some(target), Some(transport)) => shown_target(target, transport),
+            _ => String::new(),
+        };
+        match &self.extension {
+            Some(extension) => format!("{target} from {}", visible::line(extension)),
+            None => target,
+        }
+    }
+}
+
+/// Why a server is not used, in a word for programs.
+const fn reason_word(reason: &SetAsideReason) -> &'static str {
+    match reason {
+        SetAsideReason::NotAllowed => "not_allowed",
+        SetAsideReason::Excluded => "excluded",
+        SetAsideReason::Disabled => "disabled",
+        SetAsideReason::DisabledForSession => "disabled_for_session",
+        SetAsideReason::Untrusted => "untrusted",
+        SetAsideReason::Unconfirmed => "unconfirmed",
+        SetAsideReason::TooMany => "too_many",
+        SetAsideReason::Unusable(_) => "settings",
+        SetAsideReason::Replaced { .. } => "replaced",
     }
 }
 
@@ -79,39 +193,32 @@ const fn mark(status: ServerStatus) -> &'static str {
     match status {
         ServerStatus::Connected => "✓",
         ServerStatus::Connecting => "…",
-        ServerStatus::Disabled => "○",
+        ServerStatus::Disabled | ServerStatus::Disconnected => "○",
         ServerStatus::Blocked => "⛔",
         _ => "✗",
     }
 }
 
-fn print_table(lines: &[Line<'_>], set_aside: &[SetAside], printer: &mut Printer) -> Result<()> {
-    let shown = |text: &str| visible::line(text).into_owned();
-    let mut rows: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| {
-            let status = line.view.status;
-            vec![
-                mark(status).to_owned(),
-                shown(line.view.name()),
-                status.as_str().to_owned(),
-                line.offers(),
-                target(line.view),
-            ]
-        })
-        .collect();
-    rows.extend(set_aside.iter().map(|one| {
-        let status = one.status;
-        vec![mark(status).to_owned(), shown(&one.name), status.as_str().to_owned(), String::new(), shown(&one.reason)]
-    }));
-    if rows.is_empty() {
+fn print(printer: &mut Printer, configured: &Configured, lines: &[Line]) -> Result<()> {
+    match printer.form() {
+        Form::Json => Ok(printer.json(|json| write(json, configured, lines))?),
+        Form::Text => print_table(lines, printer),
+    }
+}
+
+fn print_table(lines: &[Line], printer: &mut Printer) -> Result<()> {
+    if lines.is_empty() {
         printer.talk().line("no servers are configured");
         return Ok(());
     }
+    let row = |line: &Line| {
+        let name = visible::line(&line.name).into_owned();
+        vec![mark(line.status).to_owned(), name, line.status.as_str().to_owned(), line.offers(), line.target()]
+    };
+    let rows = lines.iter().map(row).collect();
     let paint = printer.paint();
-    for (at, line) in
-        table(&["", "SERVER", "STATUS", "OFFERS", "TARGET"], rows, printer.terminal().columns).iter().enumerate()
-    {
+    let table = table(&["", "SERVER", "STATUS", "OFFERS", "TARGET"], rows, printer.terminal().columns);
+    for (at, line) in table.iter().enumerate() {
         let painted = match (at, line.chars().next()) {
             (0, _) => paint.bold(line).to_string(),
             (_, Some('✓')) => line.replacen('✓', &paint.green('✓').to_string(), 1),
@@ -123,53 +230,73 @@ fn print_table(lines: &[Line<'_>], set_aside: &[SetAside], printer: &mut Printer
     Ok(())
 }
 
-fn write(json: &mut JsonWriter<'_>, lines: &[Line<'_>], set_aside: &[SetAside]) -> std::io::Result<()> {
+fn write(json: &mut JsonWriter<'_>, configured: &Configured, lines: &[Line]) -> std::io::Result<()> {
     json.object(|object| {
-        object.member("servers", |json| {
-            json.array(|array| {
-                for line in lines {
-                    array.element(|json| write_line(json, line))?;
-                }
-                for one in set_aside {
-                    array.element(|json| write_set_aside(json, one))?;
-                }
-                Ok(())
-            })
-        })
+        object.array("servers", lines, |json, line| json.object(|object| write_line(object, line, configured)))?;
+        object.member("folder", |json| write_folder(json, &configured.setup().folder))?;
+        let broken = &configured.setup().settings.broken;
+        object.array("broken", broken, |json, error| of_broken(error).write_inner(json))?;
+        match broken.first() {
+            Some(error) => object.member("error", |json| of_broken(error).write_inner(json)),
+            None => Ok(()),
+        }
     })
 }
 
-fn write_line(json: &mut JsonWriter<'_>, line: &Line<'_>) -> std::io::Result<()> {
-    let ServerView { config, status, agreed, error, .. } = line.view;
+fn write_line(object: &mut ObjectWriter<'_>, line: &Line, configured: &Configured) -> std::io::Result<()> {
+    object.string("name", &line.name)?;
+    object.string("status", line.status.as_str())?;
+    object.optional_string("reason", line.reason)?;
+    object.optional_string("transport", line.transport)?;
+    object.optional_string("target", line.target.as_deref())?;
+    object.optional_string("protocolVersion", line.version.as_deref())?;
+    object.raw("serverInfo", line.info.as_ref())?;
+    for (key, count) in ["tools", "prompts", "resources"].into_iter().zip(line.counts) {
+        object.number(key, count as u64)?;
+    }
+    object.string("source", line.origin.source.as_str())?;
+    object.member("origin", |json| write_origin(json, &line.origin))?;
+    object.optional_string("extension", line.extension.as_deref())?;
+    object.array("replaces", configured.losers(&line.name), write_origin)?;
+    object.optional_string("error", line.error.as_deref())
+}
+
+/// Where something is written.
+pub(crate) fn write_origin(json: &mut JsonWriter<'_>, origin: &SettingsOrigin) -> std::io::Result<()> {
     json.object(|object| {
-        object.string("name", &config.name)?;
-        object.string("status", status.as_str())?;
-        object.optional_string("reason", error.as_ref().map(|error| error.kind().as_str()))?;
-        object.string("transport", transport(line.view))?;
-        object.string("target", &config.transport.target())?;
-        let version = agreed.as_ref().map(|agreed| agreed.version.to_string());
-        object.optional_string("protocolVersion", version.as_deref())?;
-        object.raw("serverInfo", agreed.as_ref().map(|agreed| &agreed.info))?;
-        object.number("tools", line.tools as u64)?;
-        object.number("prompts", line.prompts as u64)?;
-        object.number("resources", line.resources as u64)?;
-        object.string("source", config.origin.source.as_str())?;
-        object.optional_string("error", line.error.as_deref())
+        object.string("source", origin.source.as_str())?;
+        let file = origin.path.as_ref().map(|path| path.display().to_string());
+        object.optional_string("file", file.as_deref())?;
+        object.optional_number("line", origin.line.map(|line| line as u64))
     })
 }
 
-fn write_set_aside(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<()> {
+/// What was decided about the workspace folder.
+pub(crate) fn write_folder(json: &mut JsonWriter<'_>, folder: &Folder) -> std::io::Result<()> {
     json.object(|object| {
-        object.string("name", &one.name)?;
-        object.string("status", one.status.as_str())?;
-        object.string("reason", &one.reason)?;
-        for key in ["transport", "target", "protocolVersion", "serverInfo"] {
-            object.optional_string(key, None)?;
-        }
-        for key in ["tools", "prompts", "resources"] {
-            object.number(key, 0)?;
-        }
-        object.string("source", one.source)?;
-        object.optional_string("error", None)
+        object.string("path", &folder.path().display().to_string())?;
+        object.string("trust", trust_word(folder.trust()))?;
+        object.string("decidedBy", decided_by(folder.by()))
     })
+}
+
+/// Whether a folder is trusted, in a word.
+pub(crate) const fn trust_word(trust: FolderTrust) -> &'static str {
+    match trust {
+        FolderTrust::Trusted => "trusted",
+        FolderTrust::Untrusted => "untrusted",
+        FolderTrust::Undecided => "undecided",
+    }
+}
+
+/// Who decided about a folder, in a word.
+pub(crate) const fn decided_by(by: &DecidedBy) -> &'static str {
+    match by {
+        DecidedBy::NothingBrought => "nothing-brought",
+        DecidedBy::ThisRun => "this-run",
+        DecidedBy::SwitchedOff => "switched-off",
+        DecidedBy::Editor => "editor",
+        DecidedBy::Rule { .. } => "rule",
+        DecidedBy::Nobody => "nobody",
+    }
 }

@@ -1,14 +1,38 @@
 //! `toolgate mcp …`: the servers in the settings.
 
+pub(crate) mod add;
+pub(crate) mod remove;
+
 pub(crate) mod list;
 
+pub(crate) mod disable;
+pub(crate) mod enable;
+pub(crate) mod refresh;
+mod switch;
+
 pub(crate) mod test;
+
+pub(crate) mod import;
+mod import_files;
+mod import_plan;
+mod import_report;
+mod scope;
+pub(crate) mod written;
+
+pub(crate) mod export;
 
 use clap::Subcommand;
 
 /// What can be done with servers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Add(Box<add::Arguments>),
+    Remove(remove::Arguments),
     List(list::Arguments),
+    Enable(enable::Arguments),
+    Disable(disable::Arguments),
     Test(test::Arguments),
+    Refresh(refresh::Arguments),
+    Import(import::Arguments),
+    Export(export::Arguments),
 }

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use clap::Args;
 use toolgate::connect::ServerView;
+use toolgate::servers::SetAside;
 use toolgate::shape::visible;
+use toolgate::trust::DecidedBy;
 use toolgate::{Catalog, Host, Interest, ServerStatus};
 
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
-use crate::configured::{SetAside, one_server};
+use crate::commands::doctor::policy;
+use crate::configured::{Configured, error_of, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
@@ -28,41 +31,45 @@ use crate::trouble::Troubles;
     verbatim_doc_comment,
     after_help = "Examples:
   toolgate mcp test                 all servers
-  toolgate mcp test github          one of them
+  toolgate mcp test github time     some of them
   toolgate mcp test github --debug  with every message on the wire"
 )]
 pub(crate) struct Arguments {
-    /// The server; without this all of them
-    #[arg(value_name = "NAME", add = complete_server())]
-    only: Option<String>,
+    /// The servers; without this all of them
+    #[arg(value_name = "SERVER", add = complete_server())]
+    only: Vec<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let only = one_server(session.options(), arguments.only.as_deref())?;
+    let mut only = arguments.only.clone();
+    only.extend(session.options().server.clone());
     let configured = session.configured()?;
-    let servers = configured.chosen(only.as_deref())?;
-    let mut unusable = configured.set_aside();
-    // Those that are held back are so on purpose; and whoever asked for one server wants to know about that one.
-    unusable.retain(|one| only.is_none() && one.status == ServerStatus::Failed);
+    let servers = match only.iter().find(|name| !configured.has(name)) {
+        Some(unknown) => return Err(configured.unknown(unknown)),
+        None => configured.chosen(None)?.only(|server| only.is_empty() || only.iter().any(|one| *one == *server.name)),
+    };
+    // Those that are held back are so on purpose; and whoever asked for some servers wants to know about those.
+    let is_unusable = |one: &&SetAside| only.is_empty() && status_of(&one.reason) == ServerStatus::Failed;
+    let unusable: Vec<&SetAside> = configured.set_aside().filter(is_unusable).collect();
     let troubles = Troubles::new(session, false);
     session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let catalog = host.catalog_now();
         let views = host.servers();
-        let tested = views.iter().map(|view| test(host, view, &catalog, troubles));
+        let tested = views.iter().map(|view| test(host, view, &catalog, troubles, &configured));
         let reports = futures_util::future::join_all(tested).await;
         match printer.form() {
             Form::Json => printer.json(|json| write(json, &reports, &unusable))?,
             Form::Text => print(printer, &reports, &unusable)?,
         }
-        let endings = reports.iter().map(Report::ending).chain(unusable.iter().map(|one| one.error().ending()));
+        let endings = reports.iter().map(Report::ending).chain(unusable.iter().map(|one| error_of(one).ending()));
         Ok(worst(&endings.collect::<Vec<_>>()))
     })
 }
 
-fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[SetAside]) -> Result<()> {
+fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[&SetAside]) -> Result<()> {
     for (at, report) in reports.iter().enumerate() {
         if at > 0 {
             printer.line("")?;
@@ -75,12 +82,12 @@ fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[SetAside]) -
         }
         let paint = printer.paint();
         printer.line(&paint.bold(visible::line(&one.name)).to_string())?;
-        printer.line(&format!("  {} {:<9}{}", paint.red("✗"), "settings", visible::line(&one.reason)))?;
+        printer.line(&format!("  {} {:<10}{}", paint.red("✗"), "settings", visible::line(&one.reason.to_string())))?;
     }
     Ok(())
 }
 
-fn write(json: &mut JsonWriter<'_>, reports: &[Report<'_>], unusable: &[SetAside]) -> std::io::Result<()> {
+fn write(json: &mut JsonWriter<'_>, reports: &[Report<'_>], unusable: &[&SetAside]) -> std::io::Result<()> {
     json.object(|object| {
         object.member("servers", |json| {
             json.array(|array| {
@@ -101,7 +108,7 @@ fn write_unusable(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<
     json.object(|object| {
         object.string("name", &one.name)?;
         object.flag("ok", false)?;
-        object.string("status", one.status.as_str())?;
+        object.string("status", status_of(&one.reason).as_str())?;
         for key in ["transport", "target", "protocolVersion", "serverInfo"] {
             object.optional_string(key, None)?;
         }
@@ -112,8 +119,16 @@ fn write_unusable(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<
             object.optional_number(key, None)?;
         }
         object.array("problems", &[] as &[String], |json, problem| json.string(problem))?;
+        object.array("steps", [one.reason.to_string()], |json, detail| {
+            json.object(|object| {
+                object.string("step", "settings")?;
+                object.flag("ok", false)?;
+                object.optional_number("ms", None)?;
+                object.string("detail", &detail)
+            })
+        })?;
         object.optional_string("stderr", None)?;
-        object.member("error", |json| one.error().write_inner(json))
+        object.member("error", |json| error_of(one).write_inner(json))
     })
 }
 
@@ -135,9 +150,35 @@ struct Report<'a> {
     problems: Vec<String>,
     /// The end of what it wrote to stderr.
     stderr: String,
+    /// What was decided before it was started: about the folder, and about its tools.
+    decided: [String; 2],
 }
 
-async fn test<'a>(host: &Host, view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Report<'a> {
+/// What lets servers start in this folder.
+fn trust_of_folder(configured: &Configured) -> String {
+    let folder = &configured.setup().folder;
+    match (folder.is_trusted(), folder.by()) {
+        (true, DecidedBy::NothingBrought) => "the folder brings nothing of its own".to_owned(),
+        (true, _) => "the folder is trusted".to_owned(),
+        (false, _) => "the folder is not trusted; your own servers may start".to_owned(),
+    }
+}
+
+/// One step of a test.
+struct Step {
+    name: &'static str,
+    is_good: bool,
+    took: Option<Duration>,
+    text: String,
+}
+
+async fn test<'a>(
+    host: &Host,
+    view: &'a ServerView,
+    catalog: &Catalog,
+    troubles: Troubles,
+    configured: &Configured,
+) -> Report<'a> {
     let server = view.name();
     let is_there = view.agreed.is_some();
     let ping = if is_there { Some(host.ping(server).await.map_err(CommandError::from)) } else { None };
@@ -155,7 +196,8 @@ async fn test<'a>(host: &Host, view: &'a ServerView, catalog: &Catalog, troubles
         catalog.resources().iter().filter(|resource| resource.server == *server).count(),
     ];
     let stderr = host.stderr_tail(server);
-    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, stderr }
+    let decided = [trust_of_folder(configured), policy(&view.config, configured)];
+    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, stderr, decided }
 }
 
 impl Report<'_> {
@@ -175,26 +217,12 @@ impl Report<'_> {
         let paint = printer.paint();
         let target = target(self.view);
         printer.line(&format!("{}  {}", paint.bold(visible::line(&config.name)), paint.dim(target)))?;
-        let good = |what: &str, text: &str| format!("  {} {what:<9}{}", paint.green("✓"), visible::line(text));
-        let bad = |what: &str, text: &str| format!("  {} {what:<9}{}", paint.red("✗"), visible::line(text));
-        printer.line(&good("settings", &config.origin.to_string()))?;
-        if let Some(agreed) = &self.view.agreed {
-            let text = format!("MCP {} with {} in {}", agreed.version, who(self.view), shown_time(agreed.took));
-            printer.line(&good("connect", &text))?;
-        }
-        if let Some(Ok(took)) = &self.ping {
-            printer.line(&good("ping", &shown_time(*took)))?;
-        }
-        if self.view.agreed.is_some() {
-            let [tools, prompts, resources] = self.counts;
-            let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
-            printer.line(&good("offers", &counts.join(", ")))?;
-        }
-        for problem in &self.problems {
-            printer.line(&bad("problem", problem))?;
+        for step in self.steps() {
+            let mark = if step.is_good { paint.green("✓") } else { paint.red("✗") };
+            let took = step.took.map(|took| format!(" in {}", shown_time(took))).unwrap_or_default();
+            printer.line(&format!("  {mark} {:<10}{}{took}", step.name, visible::line(&step.text)))?;
         }
         if let Some(error) = &self.failure {
-            printer.line(&bad("connect", error.message()))?;
             for hint in error.hints() {
                 printer.line(&format!("    hint: {}", visible::line(hint)))?;
             }
@@ -203,6 +231,32 @@ impl Report<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What was done, in order, as far as it went.
+    fn steps(&self) -> Vec<Step> {
+        let good = |name, text: String, took| Step { name, is_good: true, took, text };
+        let bad = |name, text: String| Step { name, is_good: false, took: None, text };
+        let [trust, policy] = &self.decided;
+        let mut steps = vec![
+            good("settings", self.view.config.origin.to_string(), None),
+            good("trust", trust.clone(), None),
+            good("policy", policy.clone(), None),
+        ];
+        if let Some(agreed) = &self.view.agreed {
+            steps.push(good("connect", format!("MCP {} with {}", agreed.version, who(self.view)), Some(agreed.took)));
+        }
+        if let Some(Ok(took)) = &self.ping {
+            steps.push(good("ping", "answered".to_owned(), Some(*took)));
+        }
+        if self.view.agreed.is_some() {
+            let [tools, prompts, resources] = self.counts;
+            let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
+            steps.push(good("offers", counts.join(", "), self.view.listing_took));
+        }
+        steps.extend(self.problems.iter().map(|problem| bad("problem", problem.clone())));
+        steps.extend(self.failure.iter().map(|error| bad("connect", error.message().to_owned())));
+        steps
     }
 
     /// The end of what a server wrote to stderr before it failed.
@@ -231,6 +285,14 @@ impl Report<'_> {
             object.optional_number("connectMs", agreed.as_ref().map(|agreed| millis(agreed.took)))?;
             object.optional_number("pingMs", ping.map(|took| millis(*took)))?;
             object.array("problems", &self.problems, |json, problem| json.string(problem))?;
+            object.array("steps", self.steps(), |json, step| {
+                json.object(|object| {
+                    object.string("step", step.name)?;
+                    object.flag("ok", step.is_good)?;
+                    object.optional_number("ms", step.took.map(millis))?;
+                    object.string("detail", &step.text)
+                })
+            })?;
             object.optional_string("stderr", Some(self.stderr.as_str()).filter(|text| !text.is_empty()))?;
             object.member("error", |json| match &self.failure {
                 Some(error) => error.write_inner(json),

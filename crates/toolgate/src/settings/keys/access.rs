@@ -1,0 +1,64 @@
+//! `security` and `admin`: what is let through, and what the administrator allows at all.
+
+use crate::settings::keys::key::{Key, Preset, Shape};
+
+/// The keys of `security`.
+pub(crate) const SECURITY: &[Key] = &[
+    Key::section(
+        "folderTrust",
+        FOLDER_TRUST,
+        "Folders that bring settings of their own. A workspace has no say in it.",
+    ),
+    Key::section(
+        "environmentVariableRedaction",
+        ENV_REDACTION,
+        "Which of your variables servers get, in spite of what their names look like.",
+    ),
+    Key::new("strict", Shape::Truth, "Nothing is enabled unless it is included.")
+        .preset(Preset::Truth(false))
+        .accepted(),
+    switch("disableYoloMode", "Forbids the mode that asks nothing."),
+    switch("disableAlwaysAllow", "Forbids to remember an answer."),
+    switch("enablePermanentToolApproval", "Offers to remember an answer beyond the session."),
+    switch("autoAddToPolicyByDefault", "Makes that the first choice."),
+    switch("blockGitExtensions", "Forbids extensions that come from a repository."),
+    Key::new("allowedExtensions", Shape::ListOrOne, "Sources that extensions may come from, as regular expressions.")
+        .accepted(),
+    switch("enableConseca", "Known to other clients: a model that judges calls."),
+];
+
+/// The keys of `security.folderTrust`.
+pub(crate) const FOLDER_TRUST: &[Key] = &[
+    Key::new("enabled", Shape::Truth, "Whether a folder must be trusted before anything it brings counts.")
+        .preset(Preset::Truth(true)),
+    Key::new("userServers", Shape::Truth, "Whether your own servers are used in a folder that is not trusted.")
+        .preset(Preset::Truth(false)),
+];
+
+/// The keys of `security.environmentVariableRedaction`.
+pub(crate) const ENV_REDACTION: &[Key] = &[
+    Key::new("allowed", Shape::ListOrOne, "Names that servers get beside the few that programs need, even when they look secret. A folder has no say in it.")
+        .preset(Preset::InWords("none")),
+    Key::new("blocked", Shape::ListOrOne, "Names that are never passed on to servers.").preset(Preset::InWords("none")),
+    switch("enabled", "Whether shells get no secrets either. Servers never do."),
+];
+
+/// The keys of `admin`.
+pub(crate) const ADMIN: &[Key] = &[
+    switch("secureModeEnabled", "Forbids the mode that asks nothing, and to remember an answer."),
+    Key::section("mcp", ADMIN_MCP, "What is allowed of servers.").accepted(),
+    Key::section("extensions", ADMIN_EXTENSIONS, "What is allowed of extensions.").accepted(),
+];
+
+const ADMIN_MCP: &[Key] = &[
+    Key::new("enabled", Shape::Truth, "Whether there are servers at all.").preset(Preset::Truth(true)).accepted(),
+    Key::new("config", Shape::Anything, "The only servers there may be, and how they are reached.").accepted(),
+    Key::new("requiredConfig", Shape::Anything, "Servers that are always there.").accepted(),
+];
+
+const ADMIN_EXTENSIONS: &[Key] =
+    &[Key::new("enabled", Shape::Truth, "Whether there are extensions at all.").preset(Preset::Truth(true)).accepted()];
+
+const fn switch(name: &'static str, doc: &'static str) -> Key {
+    Key::new(name, Shape::Truth, doc).preset(Preset::Truth(false)).accepted()
+}

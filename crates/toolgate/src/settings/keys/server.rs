@@ -1,0 +1,99 @@
+//! `mcpServers.*`: the keys of one server.
+
+use crate::limits::{
+    CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, TIME_LIMIT_MS_MAX,
+};
+use crate::settings::keys::key::{Key, Merge, Preset, Shape};
+use crate::settings::keys::words::{AUTH_PROVIDERS, ON_BUSY, START_MODES, TRANSPORT_TYPES, only_words};
+
+const TIME_LIMIT: Shape = Shape::milliseconds(TIME_LIMIT_MS_MAX);
+
+/// The keys of one server.
+pub(crate) const SERVER: &[Key] = &[
+    field("command", Shape::Text, "The program to start. The server speaks over its stdin and stdout."),
+    field("args", Shape::List, "The arguments of `command`."),
+    field(
+        "env",
+        Shape::Map,
+        "Variables for `command`, beside the few it gets anyway. An explicit entry is never held back.",
+    ),
+    field("cwd", Shape::Text, "The folder `command` runs in. A relative path starts at the workspace folder.")
+        .preset(Preset::InWords("the workspace folder")),
+    field(
+        "url",
+        Shape::Text,
+        "The address of a remote server: streamable HTTP, or HTTP+SSE when it does not speak that. Beats `command`.",
+    ),
+    field("httpUrl", Shape::Text, "The old way to write a `url` with `\"type\": \"http\"`. Beats `url`."),
+    field("headers", Shape::Map, "HTTP headers that are sent with every request to `url`."),
+    field(
+        "type",
+        Shape::Word(&only_words(&TRANSPORT_TYPES)),
+        "How `url` is spoken to, instead of finding out. `stdio` says nothing that `command` does not.",
+    ),
+    field("tcp", Shape::Text, "Known to other clients. Nothing connects that way.").accepted(),
+    field("builtin", Shape::Text, "A server inside toolgate: `workspace`."),
+    field(
+        "timeout",
+        TIME_LIMIT,
+        "How long a call may stay without a sign of life. Progress of the server starts it anew.",
+    )
+    .preset(Preset::Number(CALL_TIMEOUT_MS_DEFAULT)),
+    field("connectTimeout", TIME_LIMIT, "How long connecting may take.")
+        .preset(Preset::Number(CONNECT_TIMEOUT_MS_DEFAULT)),
+    field("maxDuration", TIME_LIMIT, "How long a call may take in all, whatever the server says meanwhile.")
+        .preset(Preset::InWords("no limit")),
+    field(
+        "maxConcurrency",
+        Shape::within(1, RUNNING_CALLS_MAX as u64, "calls"),
+        "How many calls run on the server at once.",
+    )
+    .preset(Preset::Number(RUNNING_CALLS_COUNT as u64))
+    .accepted(),
+    field("onBusy", Shape::Word(&only_words(&ON_BUSY)), "What happens to a call beyond `maxConcurrency`.")
+        .preset(Preset::Word("queue"))
+        .accepted(),
+    field(
+        "start",
+        Shape::Word(&only_words(&START_MODES)),
+        "When the server is connected to: with the session, when it is needed, or as it fits best.",
+    )
+    .preset(Preset::Word("auto"))
+    .accepted(),
+    field("trust", Shape::Truth, "Lets all tools of the server run without asking.").preset(Preset::Truth(false)),
+    field("description", Shape::Text, "What the server is good for, for people."),
+    field(
+        "includeTools",
+        Shape::ListOrOne,
+        "Only these tools: names, `*` for anything, or `tool(argument)`. An empty list shows none.",
+    )
+    .preset(Preset::InWords("all")),
+    field("excludeTools", Shape::ListOrOne, "Not these tools, written the same way. Wins over `includeTools`.")
+        .preset(Preset::InWords("none")),
+    Key::section("oauth", OAUTH, "How to log in to `url`.").merged(Merge::WithEntry).accepted(),
+    field("authProviderType", Shape::Word(&only_words(&AUTH_PROVIDERS)), "Where the credentials for `url` come from.")
+        .preset(Preset::Word("dynamic_discovery"))
+        .accepted(),
+    field("targetAudience", Shape::Text, "For impersonation: the client id that the token is made for.").accepted(),
+    field("targetServiceAccount", Shape::Text, "For impersonation: the account that is acted for.").accepted(),
+];
+
+/// The keys of `oauth`.
+const OAUTH: &[Key] = &[
+    field("enabled", Shape::Truth, "Whether a login may begin by itself when the server asks for one.").accepted(),
+    field("clientId", Shape::Text, "The client that was registered by hand. Without it one is registered.").accepted(),
+    field("clientSecret", Shape::Text, "Its secret; better a reference such as `${keychain:NAME}`.").accepted(),
+    field("authorizationUrl", Shape::Text, "Where the person logs in. Without it the server is asked.").accepted(),
+    field("tokenUrl", Shape::Text, "Where tokens are fetched.").accepted(),
+    field("issuer", Shape::Text, "The authorization server that must answer.").accepted(),
+    field("registrationUrl", Shape::Text, "Where a client is registered.").accepted(),
+    field("scopes", Shape::ListOrOne, "What is asked for, instead of what the server suggests.").accepted(),
+    field("audiences", Shape::ListOrOne, "Who the token is for.").accepted(),
+    field("redirectUri", Shape::Text, "Where the browser comes back to. Its port is listened on.").accepted(),
+    field("tokenParamName", Shape::Text, "Known to other clients. No token is sent in an address.").accepted(),
+];
+
+/// A field of an entry, which counts whole or not at all.
+const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Key {
+    Key::new(name, shape, doc).merged(Merge::WithEntry)
+}

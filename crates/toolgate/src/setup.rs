@@ -1,0 +1,178 @@
+//! `Setup`: everything that is decided before a server is started: settings read, the folder judged, variables gathered, servers found.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::env::{HostDirs, HostEnv};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats;
+use crate::servers::{Enablement, ServerSet, Switches, resolve, untrusted};
+use crate::settings::brought::WORKSPACE_FOLDER;
+use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
+use crate::settings::extensions::EXTENSIONS_FOLDER;
+use crate::settings::load::{SETTINGS_FILE, SYSTEM_DEFAULTS_FILE};
+use crate::settings::{self, Diagnostic, EnvExceptions, LoadOptions, Settings};
+use crate::trust::{self, AdmittedServers, ENV_FILE_ENTRY, EntryChange, Folder};
+
+/// What a run was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SetupOptions {
+    /// A settings file, also of another client, that is used alone (`--config`).
+    pub config: Option<PathBuf>,
+    /// The servers of this run, in place of every `mcp.allowed` (`--allowed-mcp-server-names`).
+    pub allowed_servers: Option<Vec<String>>,
+    /// Whether the folder is trusted for this run (`--trust-folder`).
+    pub trust_folder: Option<bool>,
+    /// Servers that are switched off for as long as the session lasts.
+    pub disabled_for_session: BTreeSet<String>,
+}
+
+/// What the settings of a run come to. Nothing has been started.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The world with the variables of `.env` files in it.
+    pub env: Arc<HostEnv>,
+    /// The settings in force; what the folder brings is among the layers when the folder is trusted, else beside them.
+    pub settings: Settings,
+    /// What was decided about the workspace folder.
+    pub folder: Folder,
+    /// The servers.
+    pub servers: ServerSet,
+    /// The `.env` file that was used.
+    pub env_file: Option<PathBuf>,
+    /// What could not be read besides settings files. None of it stops the rest.
+    pub troubles: Vec<Error>,
+    /// The names that only the `.env` file of the project has.
+    of_project: Vec<String>,
+}
+
+impl Setup {
+    /// Reads everything and decides.
+    ///
+    /// # Errors
+    /// When what the person decided about folders cannot be read: then nobody knows what may be used.
+    pub fn read(env: &HostEnv, options: &SetupOptions) -> Result<Self> {
+        let load = LoadOptions { config: options.config.clone(), other_formats: Some(formats::layer) };
+        let mut settings = settings::load(env, &load);
+        let mut troubles = Vec::new();
+        let folder = trust::judge(env, &settings, options.trust_folder)?;
+        if folder.is_trusted() {
+            settings.take_in_brought();
+        }
+        let found = dotenv::find(env, &settings, |above, file| may_use((above, file), env, &folder, &settings));
+        let found = found.unwrap_or_else(|error| {
+            troubles.push(error);
+            dotenv::Found::default()
+        });
+        let mut env = env.clone();
+        let mut of_project = Vec::new();
+        for (name, value) in found.variables {
+            if found.owner == Owner::Project && !env.vars.contains_key(&name) {
+                of_project.push(name.clone());
+            }
+            env.vars.entry(name).or_insert(value);
+        }
+        if let Some(change) = folder.change_of(ENV_FILE_ENTRY) {
+            let how = if change == EntryChange::New { "is new" } else { "changed" };
+            let message = format!("the `.env` file {how} since the folder was trusted, and is not used");
+            troubles.push(Error::new(ErrorKind::Untrusted, message).hinting("`toolgate trust` shows it and asks you"));
+        }
+        let enablement = Enablement::read(&env).unwrap_or_else(|error| {
+            troubles.push(error);
+            Enablement::default()
+        });
+        let switches = Switches {
+            allowed: options.allowed_servers.clone(),
+            unconfirmed: folder.unconfirmed().clone(),
+            disabled: enablement.disabled().clone(),
+            disabled_for_session: options
+                .disabled_for_session
+                .iter()
+                .map(|name| crate::servers::folded(name))
+                .collect(),
+        };
+        let mut servers = resolve(&settings.layers, &switches, &env);
+        servers.diagnostics.extend(settings.diagnostics.iter().cloned());
+        servers.set_aside.extend(untrusted(&settings.brought.layers));
+        hide_excluded_tools(&mut servers, &settings);
+        Ok(Self { env: Arc::new(env), settings, folder, servers, env_file: found.file, of_project, troubles })
+    }
+
+    /// The servers that may be started. What the folder brings is recorded when that is the first time.
+    ///
+    /// # Errors
+    /// When the folder brings something of its own and is not trusted.
+    pub fn admitted(&self) -> Result<AdmittedServers> {
+        let admitted = trust::admit(&self.servers, &self.folder)?;
+        if let Err(error) = self.record_first_use() {
+            tracing::warn!("{error}");
+        }
+        Ok(admitted)
+    }
+
+    /// Records what the folder brings when that has not been done, as [`Setup::admitted`] does, and says when it cannot be.
+    ///
+    /// # Errors
+    /// When it cannot be recorded: a change goes unnoticed then.
+    pub fn record_first_use(&self) -> Result<()> {
+        self.folder.record_first_use(&self.env, &self.settings)
+    }
+
+    /// Which variables reach servers in spite of their names, or do not. Those of a project's `.env` are for its settings: a server gets one by
+    /// naming it in its `env`.
+    #[must_use]
+    pub fn env_exceptions(&self) -> EnvExceptions {
+        EnvExceptions { of_project: self.of_project.clone(), ..self.settings.env_exceptions() }
+    }
+
+    /// The files that decide, whether they are there or not: a change in one of them may change everything.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        let HostDirs { user, system, home } = &self.env.dirs;
+        let workspace = self.env.workspace.join(WORKSPACE_FOLDER);
+        let mut files = vec![
+            system.join(SYSTEM_DEFAULTS_FILE),
+            system.join(SETTINGS_FILE),
+            user.join(SETTINGS_FILE),
+            workspace.join(SETTINGS_FILE),
+            user.join(EXTENSIONS_FOLDER),
+            workspace.join(EXTENSIONS_FOLDER),
+            Enablement::file(&self.env),
+            workspace.join(DOTENV_FILE),
+            self.env.workspace.join(DOTENV_FILE),
+            user.join(DOTENV_FILE),
+        ];
+        files.extend(home.iter().map(|home| home.join(DOTENV_FILE)));
+        files.extend(self.settings.extensions.iter().map(|one| one.extension.manifest.clone()));
+        files.extend(trust::files(&self.env));
+        files.push(settings::extension_enablement_file(&self.env));
+        let all = self.settings.layers.iter().chain(&self.settings.brought.layers);
+        files.extend(all.filter_map(|layer| layer.path.clone()));
+        files.extend(self.env_file.clone());
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// What is odd in the settings.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.servers.diagnostics
+    }
+}
+
+/// What nobody is to see is left out at every server.
+fn hide_excluded_tools(servers: &mut ServerSet, settings: &Settings) {
+    let excluded: Vec<String> = settings.excluded_tools().into_iter().map(|tool| tool.name).collect();
+    for server in &mut servers.active {
+        server.exclude_tools.extend(excluded.iter().cloned());
+    }
+}
+
+/// The variables of a project count where its folder is trusted; those of folders above it where the person said so of that folder.
+fn may_use((folder, file): (&Path, &Path), env: &HostEnv, workspace: &Folder, settings: &Settings) -> bool {
+    if folder == env.workspace {
+        return workspace.is_trusted() && !workspace.unconfirmed().contains(ENV_FILE_ENTRY);
+    }
+    !settings.folder_trust().enabled || trust::trusts_env_file(env, folder, file)
+}

@@ -1,0 +1,112 @@
+//! Settings that change while a host runs: only what changed is started or stopped, and nothing that runs is lost.
+
+use std::time::Duration;
+
+use serde_json::json;
+use toolgate::{HostEvent, HostEvents, LiveSettings, Reconciled, ServerName, SetupOptions};
+use toolgate_testkit::{Behaviour, Script, ToolScript};
+
+use crate::support::{LONG, Room, call, names, text};
+
+fn one_tool(name: &str) -> Script {
+    Script::new(name).tool(ToolScript::echo(name))
+}
+
+fn servers(names: &[&str]) -> Vec<ServerName> {
+    names.iter().map(|name| ServerName::new(name).unwrap()).collect()
+}
+
+async fn next(events: &mut HostEvents, wanted: impl Fn(&HostEvent) -> bool) -> HostEvent {
+    let waiting = async {
+        loop {
+            let event = events.next().await.expect("the host lives");
+            if wanted(&event) {
+                return event;
+            }
+        }
+    };
+    tokio::time::timeout(LONG, waiting).await.expect("the event did not come")
+}
+
+#[tokio::test]
+async fn only_what_changed_is_started_or_stopped() {
+    let room =
+        Room::new().server("kept", &one_tool("a")).server("changed", &one_tool("b")).server("gone", &one_tool("c"));
+    let host = room.host().await;
+    assert_eq!(names(&host.catalog()), ["a", "b", "c"]);
+    let room = room.with("changed", "timeout", json!(5000)).without("gone").server("new", &one_tool("d"));
+    let changed = host.reconcile(room.servers());
+    let expected =
+        Reconciled { added: servers(&["new"]), restarted: servers(&["changed"]), removed: servers(&["gone"]) };
+    assert_eq!(changed, expected);
+    tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
+    assert_eq!(names(&host.catalog()), ["a", "b", "d"]);
+    let starts = |nth: usize| room.record(nth).count("initialize");
+    assert_eq!((starts(0), starts(1)), (1, 2), "one went on, the other was started again");
+    assert_eq!(host.reconcile(room.servers()), Reconciled::default());
+    host.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_call_that_runs_ends_where_it_began() {
+    let slow = Behaviour::delay(1500, Behaviour::text("done"));
+    let room = Room::new().server("slow", &Script::new("slow").tool(ToolScript::new("wait", slow)));
+    let host = room.host().await;
+    let calling = call(&host, "wait", json!({}));
+    let reloading = async {
+        room.record(0).wait_for_method("tools/call", LONG).await.unwrap();
+        let other = room.with("slow", "timeout", json!(60_000));
+        assert_eq!(host.reconcile(other.servers()).restarted, servers(&["slow"]));
+        other
+    };
+    let (outcome, _room) = tokio::join!(calling, reloading);
+    assert_eq!(text(&outcome), "done");
+    tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
+    assert_eq!(text(&call(&host, "wait", json!({})).await), "done", "the new one answers too");
+    host.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_still_being_started_can_be_taken_away() {
+    let room = Room::new().entry("hangs", json!({"command": "sleep", "args": ["1000"]}));
+    let host = room.builder().build();
+    host.start(room.servers());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let nothing = room.servers().only(|_| false);
+    assert_eq!(host.reconcile(nothing).removed, servers(&["hangs"]));
+    tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
+    assert_eq!(host.servers().len(), 0);
+    host.shutdown().await;
+}
+
+#[tokio::test]
+async fn files_are_followed_and_a_broken_one_changes_nothing() {
+    let room = Room::new().server("first", &one_tool("a"));
+    let host = room.host().await;
+    let mut events = host.events();
+    let live = LiveSettings::read(room.env(), SetupOptions::default()).unwrap();
+    let follow = live.follow(&host);
+    let story = async {
+        let file = ".toolgate/settings.json";
+        room.world.write_in_home(file, "{\"mcpServers\": {\"first\": ").unwrap();
+        let refused = next(&mut events, |event| matches!(event, HostEvent::SettingsRefused(_))).await;
+        let HostEvent::SettingsRefused(error) = refused else { unreachable!() };
+        assert!(error.to_string().contains("settings.json:1:"), "{error}");
+        assert_eq!(names(&host.catalog()), ["a"], "what was in force stays so");
+
+        let room = room.server("second", &one_tool("b"));
+        room.write_settings();
+        let event = next(&mut events, |event| matches!(event, HostEvent::Reconciled(_))).await;
+        let HostEvent::Reconciled(changed) = event else { unreachable!() };
+        // The built-in server was not part of the room's host.
+        assert_eq!(changed.added, servers(&["second", "workspace"]));
+        tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
+        assert_eq!(room.record(0).count("initialize"), 1, "the first one went on");
+        assert!(names(&host.catalog()).contains(&"b"));
+    };
+    tokio::select! {
+        () = follow => panic!("it follows for ever"),
+        () = story => {}
+    }
+    host.shutdown().await;
+}
