@@ -123,10 +123,11 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     let mut set = ServerSet::default();
     set.diagnostics.extend(highest_first.iter().flat_map(|layer| layer.diagnostics.iter().cloned()));
     let mut found = Diagnostics::default();
-    let mut winners: HashMap<&str, SettingsOrigin> = HashMap::new();
+    // Where the winner of each name stands; put into words only for those that it beats.
+    let mut winners: HashMap<&str, (&SettingsLayer, usize)> = HashMap::new();
     for layer in highest_first {
         for entry in &layer.settings.mcp_servers {
-            let (name, origin) = (&entry.name.value, layer.origin(entry.name.at.line));
+            let (name, line) = (&entry.name.value, entry.name.at.line);
             // What a folder writes is not mixed with what an extension of the person brings: headers and variables could go astray.
             let may_merge = |below: &SettingsLayer| !layer.is_of_workspace() || below.is_of_workspace();
             let extension = of_extensions
@@ -134,8 +135,8 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
                 .filter(|(below, _)| layer.source > SettingsSource::Extension && may_merge(below));
             let result = if switches.awaits_confirmation(layer, name) {
                 Err(SetAsideReason::Unconfirmed)
-            } else if let Some(by) = winners.get(name.as_str()) {
-                Err(SetAsideReason::Replaced { by: by.clone() })
+            } else if let Some((winner, line)) = winners.get(name.as_str()) {
+                Err(SetAsideReason::Replaced { by: winner.origin(*line) })
             } else if let Some(reason) = switches.holds_back(name, &lists) {
                 Err(reason)
             } else if set.active.len() >= SERVERS_MAX {
@@ -145,11 +146,11 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
             };
             // What waits for a confirmation is as good as not written until it has it.
             if result != Err(SetAsideReason::Unconfirmed) {
-                winners.entry(name).or_insert_with(|| origin.clone());
+                winners.entry(name).or_insert((layer, line));
             }
             match result {
                 Ok(server) => set.active.push(server),
-                Err(reason) => set.set_aside.push(set_aside(entry, origin, reason)),
+                Err(reason) => set.set_aside.push(set_aside(entry, layer.origin(line), reason)),
             }
         }
     }

@@ -118,7 +118,11 @@ impl Expanded {
         match self.parts.last_mut() {
             _ if text.is_empty() => (),
             Some(Part::Plain(plain)) => plain.push_str(text),
-            _ => self.parts.push(Part::Plain(text.to_owned())),
+            _ => {
+                // Most texts are one part, and there are many of them.
+                self.parts.reserve_exact(1);
+                self.parts.push(Part::Plain(text.to_owned()));
+            }
         }
     }
 

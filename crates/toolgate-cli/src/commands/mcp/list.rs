@@ -36,13 +36,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let only = session.options().server.clone();
     let meant = configured.meant(only.as_deref())?;
     let held_back = configured.set_aside().filter(|one| only.as_deref().is_none_or(|only| one.name == only));
-    let held_back: Vec<Line> = held_back.map(Line::held_back).collect();
+    let held_back: Vec<&SetAside> = held_back.collect();
     let reason = configured.untrusted();
     if arguments.no_connect || reason.is_some() {
         let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref()));
-        let lines: Vec<Line> = lines.chain(held_back).collect();
         let printer = &mut session.printer;
-        print(printer, &configured, &lines)?;
+        print(printer, &configured, lines.chain(held_back.iter().map(|one| Line::held_back(one))))?;
         printer.flush()?;
         if let Some(reason) = reason.filter(|_| printer.form() == Form::Text) {
             printer.talk().error(&reason);
@@ -56,8 +55,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let (views, catalog) = (host.servers(), host.catalog_now());
-        let lines: Vec<Line> = views.iter().map(|view| Line::live(view, &catalog, troubles)).chain(held_back).collect();
-        print(printer, &configured, &lines)?;
+        let lines = views.iter().map(|view| Line::live(view, &catalog, troubles));
+        print(printer, &configured, lines.chain(held_back.iter().map(|one| Line::held_back(one))))?;
         printer.flush()?;
         if printer.form() == Form::Text {
             troubles.tell_all(&views, printer.talk());
@@ -70,8 +69,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 }
 
 /// What is said about one server.
-struct Line {
-    name: String,
+struct Line<'a> {
+    name: &'a str,
     status: ServerStatus,
     reason: Option<&'static str>,
     transport: Option<&'static str>,
@@ -79,15 +78,15 @@ struct Line {
     version: Option<String>,
     info: Option<RawJson>,
     counts: [usize; 3],
-    origin: SettingsOrigin,
-    extension: Option<String>,
+    origin: &'a SettingsOrigin,
+    extension: Option<&'a str>,
     error: Option<String>,
 }
 
-impl Line {
-    fn of(config: &ServerConfig) -> Self {
+impl<'a> Line<'a> {
+    fn of(config: &'a ServerConfig) -> Self {
         Self {
-            name: config.name.to_string(),
+            name: &config.name,
             status: ServerStatus::Disconnected,
             reason: None,
             transport: Some(config.transport.kind()),
@@ -95,14 +94,14 @@ impl Line {
             version: None,
             info: None,
             counts: [0; 3],
-            origin: config.origin.clone(),
-            extension: config.extension.as_ref().map(|extension| extension.name.clone()),
+            origin: &config.origin,
+            extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
         }
     }
 
     /// Nothing was started: because nobody asked for it, or for that reason.
-    fn at_rest(config: &ServerConfig, reason: Option<&CommandError>) -> Self {
+    fn at_rest(config: &'a ServerConfig, reason: Option<&CommandError>) -> Self {
         match reason {
             None => Self::of(config),
             Some(reason) => Self {
@@ -114,7 +113,7 @@ impl Line {
         }
     }
 
-    fn live(view: &ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
+    fn live(view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
         let server = view.name();
         let agreed = view.agreed.as_ref();
         Self {
@@ -133,10 +132,10 @@ impl Line {
         }
     }
 
-    fn held_back(one: &SetAside) -> Self {
+    fn held_back(one: &'a SetAside) -> Self {
         let written = one.written.as_ref();
         Self {
-            name: one.name.clone(),
+            name: &one.name,
             status: status_of(&one.reason),
             reason: Some(reason_word(&one.reason)),
             transport: written.map(|written| written.transport),
@@ -144,7 +143,7 @@ impl Line {
             version: None,
             info: None,
             counts: [0; 3],
-            origin: one.origin.clone(),
+            origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
         }
@@ -167,7 +166,7 @@ impl Line {
             (Some(target), Some(transport)) => shown_target(target, transport),
             _ => String::new(),
         };
-        match &self.extension {
+        match self.extension {
             Some(extension) => format!("{target} from {}", visible::line(extension)),
             None => target,
         }
@@ -199,23 +198,23 @@ const fn mark(status: ServerStatus) -> &'static str {
     }
 }
 
-fn print(printer: &mut Printer, configured: &Configured, lines: &[Line]) -> Result<()> {
+fn print<'a>(printer: &mut Printer, configured: &Configured, lines: impl Iterator<Item = Line<'a>>) -> Result<()> {
     match printer.form() {
         Form::Json => Ok(printer.json(|json| write(json, configured, lines))?),
         Form::Text => print_table(lines, printer),
     }
 }
 
-fn print_table(lines: &[Line], printer: &mut Printer) -> Result<()> {
-    if lines.is_empty() {
+fn print_table<'a>(lines: impl Iterator<Item = Line<'a>>, printer: &mut Printer) -> Result<()> {
+    let row = |line: Line<'_>| {
+        let name = visible::line(line.name).into_owned();
+        vec![mark(line.status).to_owned(), name, line.status.as_str().to_owned(), line.offers(), line.target()]
+    };
+    let rows: Vec<Vec<String>> = lines.map(row).collect();
+    if rows.is_empty() {
         printer.talk().line("no servers are configured");
         return Ok(());
     }
-    let row = |line: &Line| {
-        let name = visible::line(&line.name).into_owned();
-        vec![mark(line.status).to_owned(), name, line.status.as_str().to_owned(), line.offers(), line.target()]
-    };
-    let rows = lines.iter().map(row).collect();
     let paint = printer.paint();
     let table = table(&["", "SERVER", "STATUS", "OFFERS", "TARGET"], rows, printer.terminal().columns);
     for (at, line) in table.iter().enumerate() {
@@ -230,9 +229,13 @@ fn print_table(lines: &[Line], printer: &mut Printer) -> Result<()> {
     Ok(())
 }
 
-fn write(json: &mut JsonWriter<'_>, configured: &Configured, lines: &[Line]) -> std::io::Result<()> {
+fn write<'a>(
+    json: &mut JsonWriter<'_>,
+    configured: &Configured,
+    lines: impl Iterator<Item = Line<'a>>,
+) -> std::io::Result<()> {
     json.object(|object| {
-        object.array("servers", lines, |json, line| json.object(|object| write_line(object, line, configured)))?;
+        object.array("servers", lines, |json, line| json.object(|object| write_line(object, &line, configured)))?;
         object.member("folder", |json| write_folder(json, &configured.setup().folder))?;
         let broken = &configured.setup().settings.broken;
         object.array("broken", broken, |json, error| of_broken(error).write_inner(json))?;
@@ -243,8 +246,8 @@ fn write(json: &mut JsonWriter<'_>, configured: &Configured, lines: &[Line]) -> 
     })
 }
 
-fn write_line(object: &mut ObjectWriter<'_>, line: &Line, configured: &Configured) -> std::io::Result<()> {
-    object.string("name", &line.name)?;
+fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Configured) -> std::io::Result<()> {
+    object.string("name", line.name)?;
     object.string("status", line.status.as_str())?;
     object.optional_string("reason", line.reason)?;
     object.optional_string("transport", line.transport)?;
@@ -255,9 +258,9 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line, configured: &Configure
         object.number(key, count as u64)?;
     }
     object.string("source", line.origin.source.as_str())?;
-    object.member("origin", |json| write_origin(json, &line.origin))?;
-    object.optional_string("extension", line.extension.as_deref())?;
-    object.array("replaces", configured.losers(&line.name), write_origin)?;
+    object.member("origin", |json| write_origin(json, line.origin))?;
+    object.optional_string("extension", line.extension)?;
+    object.array("replaces", configured.losers(line.name), write_origin)?;
     object.optional_string("error", line.error.as_deref())
 }
 
