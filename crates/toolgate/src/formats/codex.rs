@@ -7,14 +7,13 @@ use crate::formats::codex_write;
 use crate::formats::dialect::{Dialect, Spot};
 use crate::formats::entry::NamedServer;
 use crate::formats::finding::Finding;
-use crate::formats::found::{Exported, FormatError, Imported, NoteKind};
+use crate::formats::found::{Exported, FormatError, Imported};
 use crate::formats::oauth::{self, OAuthKeys};
 use crate::formats::placeholder::is_name;
 use crate::formats::server_reader::{Draft, ServerReader, Unusable};
 use crate::formats::toml_tree::read_tree;
-use crate::settings::diagnostic::KeyPath;
+use crate::settings::Located;
 use crate::settings::raw::{RawMap, RawMember, RawPair, RawValue, TransportType};
-use crate::settings::{Located, Position};
 
 pub(crate) const OAUTH: OAuthKeys = OAuthKeys { client_id: "client_id", client_secret: None, scopes: None };
 
@@ -22,14 +21,7 @@ pub(crate) fn read(text: &str, path: &Path) -> Result<Imported, FormatError> {
     let tree = read_tree(text).map_err(|broken| FormatError::broken(path, broken))?;
     let mut finding = Finding::new(Format::Codex, Dialect::Literal);
     let root = finding.root(tree.as_ref(), path)?;
-    let key = KeyPath::top("mcp_servers");
-    match root.iter().find(|member| member.key.value == "mcp_servers") {
-        Some(list) => finding.servers(list, (key, None), path, read_server)?,
-        None => {
-            let at = Position { line: 1, column: 1 };
-            finding.notes.add(NoteKind::Lost, key, at, "there are no servers in this file");
-        }
-    }
+    finding.only_list(&root, "mcp_servers", path, read_server)?;
     Ok(finding.finish())
 }
 

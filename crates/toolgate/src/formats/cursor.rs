@@ -52,10 +52,7 @@ pub(crate) fn write(servers: &[NamedServer]) -> Exported {
             Reach::Url(url, _) => {
                 writer.text("url", url);
                 writer.pairs("headers", server.headers.as_ref());
-                let login = oauth::write(writer, server, OAUTH);
-                if !login.is_empty() {
-                    writer.set("auth", Json::Object(login));
-                }
+                oauth::write_object(writer, server, OAUTH, "auth");
                 writer.rest(server, &["url", "httpUrl", "headers", "type", "oauth"]);
             }
             Reach::Nothing => return Err(Impossible("it is neither a program nor an address")),

@@ -66,14 +66,35 @@ impl Finding {
             return self.servers(list, (KeyPath::top(right), None), path, read);
         }
         let Some(list) = SERVER_LISTS.iter().find_map(|name| find(name)) else {
-            let at = Position { line: 1, column: 1 };
-            self.notes.add(NoteKind::Lost, KeyPath::top(right), at, "there are no servers in this file");
+            self.note_none(right);
             return Ok(());
         };
         let key = KeyPath::top(&list.key.value);
         let message = format!("{} reads servers from `{right}`; these are read all the same", self.format.title());
         self.notes.add(NoteKind::Changed, key, list.key.at, message);
         self.servers(list, (key, None), path, read)
+    }
+
+    /// Reads the list of servers of a client whose key for it nobody mistakes.
+    pub(crate) fn only_list(
+        &mut self,
+        root: &[&RawMember],
+        key: &str,
+        path: &Path,
+        read: impl Fn(&mut ServerReader<'_>, &[&RawMember]) -> Result<Draft, Unusable>,
+    ) -> Result<(), FormatError> {
+        match root.iter().find(|member| member.key.value == key) {
+            Some(list) => self.servers(list, (KeyPath::top(key), None), path, read),
+            None => {
+                self.note_none(key);
+                Ok(())
+            }
+        }
+    }
+
+    fn note_none(&mut self, key: &str) {
+        let at = Position { line: 1, column: 1 };
+        self.notes.add(NoteKind::Lost, KeyPath::top(key), at, "there are no servers in this file");
     }
 
     /// Reads a list of servers. Each is read by `read`, which says what its keys mean.

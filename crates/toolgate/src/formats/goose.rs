@@ -6,12 +6,12 @@ use crate::formats::client::Format;
 use crate::formats::dialect::{Dialect, Spot, keychain_advice};
 use crate::formats::entry::NamedServer;
 use crate::formats::finding::Finding;
-use crate::formats::found::{Exported, FormatError, Imported, NoteKind};
+use crate::formats::found::{Exported, FormatError, Imported};
 use crate::formats::goose_write;
 use crate::formats::placeholder::{is_name, literal, name_at};
 use crate::formats::server_reader::{Draft, ServerReader, Unusable};
 use crate::formats::yaml_tree::read_tree;
-use crate::settings::diagnostic::{KeyPath, visible};
+use crate::settings::diagnostic::visible;
 use crate::settings::raw::{RawMap, RawMember, RawPair, RawValue, TransportType};
 use crate::settings::{Located, Position};
 
@@ -19,14 +19,7 @@ pub(crate) fn read(text: &str, path: &Path) -> Result<Imported, FormatError> {
     let tree = read_tree(text).map_err(|broken| FormatError::broken(path, broken))?;
     let mut finding = Finding::new(Format::Goose, Dialect::Literal);
     let root = finding.root(tree.as_ref(), path)?;
-    let key = KeyPath::top("extensions");
-    match root.iter().find(|member| member.key.value == "extensions") {
-        Some(list) => finding.servers(list, (key, None), path, read_server)?,
-        None => {
-            let at = Position { line: 1, column: 1 };
-            finding.notes.add(NoteKind::Lost, key, at, "there are no servers in this file");
-        }
-    }
+    finding.only_list(&root, "extensions", path, read_server)?;
     Ok(finding.finish())
 }
 

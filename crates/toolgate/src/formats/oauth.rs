@@ -101,6 +101,14 @@ pub(crate) fn write(writer: &mut EntryWriter<'_>, server: &RawServer, keys: OAut
     written
 }
 
+/// Writes our `oauth` as an object of another client, under that key; nothing when nothing is left of it.
+pub(crate) fn write_object(writer: &mut EntryWriter<'_>, server: &RawServer, keys: OAuthKeys, key: &str) {
+    let login = write(writer, server, keys);
+    if !login.is_empty() {
+        writer.set(key, Json::Object(login));
+    }
+}
+
 fn words(scopes: &Json) -> Json {
     let Json::List(list) = scopes else { return scopes.clone() };
     let words = list.iter().filter_map(|one| if let Json::Text(text) = one { Some(text.as_str()) } else { None });

@@ -104,10 +104,7 @@ pub(crate) fn write(servers: &[NamedServer]) -> Exported {
                 }
                 writer.text("url", url);
                 writer.pairs("headers", server.headers.as_ref());
-                let login = oauth::write(writer, server, OAUTH);
-                if !login.is_empty() {
-                    writer.set("oauth", Json::Object(login));
-                }
+                oauth::write_object(writer, server, OAUTH, "oauth");
                 writer.rest(server, &["url", "httpUrl", "headers", "type", "timeout", "oauth"]);
             }
             Reach::Nothing => return Err(Impossible("it is neither a program nor an address")),
