@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+use toolgate::policy::Mode;
+use toolgate::rulebook::RulebookOptions;
+
 use crate::commands;
 use crate::commands::completions::complete_server;
 use crate::commands::mcp::add::words::Sorted;
@@ -51,6 +54,15 @@ pub(crate) struct Options {
     /// Use only these servers, in place of every `mcp.allowed` (comma-separated, `*` for anything)
     #[arg(long, global = true, value_name = "NAMES")]
     pub(crate) allowed_mcp_server_names: Option<Vec<String>>,
+    /// What runs without a question: plan (looking), default, autoEdit (changing files), yolo (all)
+    #[arg(long, global = true, value_name = "MODE", value_parser = mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Let these tools run without a question, in place of `tools.allowed` (comma-separated)
+    #[arg(long, global = true, value_name = "TOOLS")]
+    pub(crate) allowed_tools: Option<Vec<String>>,
+    /// Policy files or folders in place of your own (comma-separated)
+    #[arg(long, global = true, value_name = "PATHS")]
+    pub(crate) policy: Option<Vec<String>>,
     /// Trust the folder for this run
     #[arg(long, global = true)]
     pub(crate) trust_folder: bool,
@@ -74,10 +86,40 @@ pub(crate) struct Options {
 impl Options {
     /// The servers of this run. An empty list is a list too, and allows nothing.
     pub(crate) fn allowed_servers(&self) -> Option<Vec<String>> {
-        let lists = self.allowed_mcp_server_names.as_ref()?;
-        let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
-        Some(names.map(ToOwned::to_owned).collect())
+        self.allowed_mcp_server_names.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()))
     }
+
+    /// The rules of this run.
+    pub(crate) fn rules(&self) -> RulebookOptions {
+        let policies = self.policy.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()));
+        RulebookOptions {
+            policies: policies.map(|paths| paths.into_iter().map(PathBuf::from).collect()),
+            allowed_tools: self.allowed_tools.as_deref().map(|lists| parts(lists, outside_parentheses)),
+        }
+    }
+}
+
+fn parts(lists: &[String], split: impl Fn(&str) -> Vec<&str>) -> Vec<String> {
+    let parts = lists.iter().flat_map(|list| split(list));
+    parts.map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
+}
+
+/// What stands between the commas, without those in what a tool is to be called with.
+fn outside_parentheses(list: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let split = list.split(move |letter| {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    split.collect()
+}
+
+fn mode(word: &str) -> Result<Mode, String> {
+    Mode::of(word).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
 }
 
 /// The commands.
@@ -92,7 +134,16 @@ pub(crate) enum Command {
     Prompt(commands::prompt::Arguments),
     Resources(commands::resources::Arguments),
     Read(commands::read::Arguments),
+    /// What is allowed, asked about and denied
+    #[command(subcommand, arg_required_else_help = true)]
+    Policy(commands::policy::Command),
     Trust(commands::trust::Arguments),
+    /// What you allowed for good
+    #[command(subcommand, arg_required_else_help = true)]
+    Grants(commands::grants::Command),
+    /// The record of every call
+    #[command(subcommand, arg_required_else_help = true)]
+    Audit(commands::audit::Command),
     /// The extensions you have
     #[command(subcommand, arg_required_else_help = true)]
     Extensions(commands::extensions::Command),

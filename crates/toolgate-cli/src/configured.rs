@@ -8,7 +8,7 @@ use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{HostEnv, Interest, Naming, Setup, SetupOptions};
+use toolgate::{CallRules, HostEnv, Interest, Naming, Setup, SetupOptions};
 
 use crate::args::Options;
 use crate::error::{CommandError, Result};
@@ -33,6 +33,15 @@ pub(crate) struct Plan {
     pub(crate) settings: Settings,
     /// Variables that reach servers in spite of their names, or do not.
     pub(crate) env_exceptions: EnvExceptions,
+    /// What calls go through; none are made when nothing is said about it.
+    pub(crate) call_rules: CallRules,
+}
+
+impl Plan {
+    /// The same, with what calls go through.
+    pub(crate) fn with(self, call_rules: CallRules) -> Self {
+        Self { call_rules, ..self }
+    }
 }
 
 impl Configured {
@@ -71,7 +80,8 @@ impl Configured {
     /// How the host is to be.
     pub(crate) fn plan(&self, interest: Interest) -> Plan {
         let Setup { env, settings, .. } = &self.setup;
-        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions: self.setup.env_exceptions() }
+        let (env_exceptions, call_rules) = (self.setup.env_exceptions(), CallRules::default());
+        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions, call_rules }
     }
 
     /// The server that was asked for, or all.
@@ -210,7 +220,7 @@ pub(crate) fn of_broken(error: &SettingsError) -> CommandError {
     error.hint().map_or_else(|| failure.clone(), |hint| failure.clone().hint(hint))
 }
 
-fn tell(diagnostic: &Diagnostic, talk: &Talk) {
+pub(crate) fn tell(diagnostic: &Diagnostic, talk: &Talk) {
     let paint = talk.paint();
     let severity = format!("{}:", diagnostic.severity);
     let severity = match diagnostic.severity {

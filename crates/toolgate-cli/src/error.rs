@@ -164,7 +164,7 @@ fn push_lines(lines: &mut Vec<String>, label: &str, text: &str) {
 /// How the program ends because of a failure of that kind.
 fn ending_of(kind: ErrorKind) -> Ending {
     match kind {
-        ErrorKind::Settings | ErrorKind::State | ErrorKind::InvalidArguments => Ending::Usage,
+        ErrorKind::Settings | ErrorKind::Policy | ErrorKind::State | ErrorKind::InvalidArguments => Ending::Usage,
         ErrorKind::Untrusted => Ending::Untrusted,
         ErrorKind::LoginNeeded => Ending::LoginNeeded,
         ErrorKind::TimedOut => Ending::Stopped,

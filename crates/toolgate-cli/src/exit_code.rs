@@ -10,7 +10,7 @@ pub(crate) enum Ending {
     Done = 0,
     /// The tool ran and reported an error.
     ToolError = 1,
-    /// Wrong usage, or settings that cannot be read.
+    /// Wrong usage, or settings or policies that cannot be read.
     Usage = 2,
     /// Denied by policy, or refused by the person.
     Denied = 3,
@@ -48,7 +48,7 @@ pub(crate) const HELP: &str = "\
 Exit codes:
   0  done
   1  the tool ran and reported an error
-  2  wrong usage, or settings that cannot be read
+  2  wrong usage, or settings or policies that cannot be read
   3  denied by policy, or refused by the person
   4  the server could not be reached, started or understood
   5  login needed

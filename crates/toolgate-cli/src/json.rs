@@ -48,7 +48,7 @@ impl<'a> JsonWriter<'a> {
 
     /// A number.
     pub(crate) fn number(&mut self, number: u64) -> Result<()> {
-        write!(self.out, "{number}")
+        serde_json::to_writer(&mut *self.out, &number).map_err(Into::into)
     }
 
     /// `true` or `false`.
@@ -76,25 +76,26 @@ impl<'a> JsonWriter<'a> {
 }
 
 impl ObjectWriter<'_> {
-    /// A member whose value `write` writes.
-    pub(crate) fn member(&mut self, key: &str, write: impl FnOnce(&mut JsonWriter<'_>) -> Result<()>) -> Result<()> {
-        if !self.is_empty {
-            self.out.write_all(b",")?;
-        }
+    /// A member whose value `write` writes. Its key is a word of ours, in which nothing has to be escaped.
+    pub(crate) fn member(
+        &mut self,
+        key: &'static str,
+        write: impl FnOnce(&mut JsonWriter<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.out.write_all(if self.is_empty { b"\"" } else { b",\"" })?;
         self.is_empty = false;
-        let mut json = JsonWriter::new(self.out);
-        json.string(key)?;
-        json.out.write_all(b":")?;
-        write(&mut json)
+        self.out.write_all(key.as_bytes())?;
+        self.out.write_all(b"\":")?;
+        write(&mut JsonWriter::new(self.out))
     }
 
     /// A string.
-    pub(crate) fn string(&mut self, key: &str, text: &str) -> Result<()> {
+    pub(crate) fn string(&mut self, key: &'static str, text: &str) -> Result<()> {
         self.member(key, |json| json.string(text))
     }
 
     /// A string or `null`.
-    pub(crate) fn optional_string(&mut self, key: &str, text: Option<&str>) -> Result<()> {
+    pub(crate) fn optional_string(&mut self, key: &'static str, text: Option<&str>) -> Result<()> {
         self.member(key, |json| match text {
             Some(text) => json.string(text),
             None => json.null(),
@@ -102,12 +103,12 @@ impl ObjectWriter<'_> {
     }
 
     /// A number.
-    pub(crate) fn number(&mut self, key: &str, number: u64) -> Result<()> {
+    pub(crate) fn number(&mut self, key: &'static str, number: u64) -> Result<()> {
         self.member(key, |json| json.number(number))
     }
 
     /// A number or `null`.
-    pub(crate) fn optional_number(&mut self, key: &str, number: Option<u64>) -> Result<()> {
+    pub(crate) fn optional_number(&mut self, key: &'static str, number: Option<u64>) -> Result<()> {
         self.member(key, |json| match number {
             Some(number) => json.number(number),
             None => json.null(),
@@ -115,12 +116,12 @@ impl ObjectWriter<'_> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&mut self, key: &str, flag: bool) -> Result<()> {
+    pub(crate) fn flag(&mut self, key: &'static str, flag: bool) -> Result<()> {
         self.member(key, |json| json.flag(flag))
     }
 
     /// A value as it came, or `null`.
-    pub(crate) fn raw(&mut self, key: &str, value: Option<&RawJson>) -> Result<()> {
+    pub(crate) fn raw(&mut self, key: &'static str, value: Option<&RawJson>) -> Result<()> {
         self.member(key, |json| match value {
             Some(value) => json.raw(value),
             None => json.null(),
@@ -130,7 +131,7 @@ impl ObjectWriter<'_> {
     /// An array with an element for each item.
     pub(crate) fn array<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         items: impl IntoIterator<Item = T>,
         mut write: impl FnMut(&mut JsonWriter<'_>, T) -> Result<()>,
     ) -> Result<()> {

@@ -41,3 +41,32 @@ pub(crate) const LABEL_CHARS_MAX: usize = 120;
 
 /// What a form says about one of its questions.
 pub(crate) const FORM_HELP_CHARS_MAX: usize = 500;
+
+/// Lines that all arguments of a call take together when the person is asked about it; they share them.
+pub(crate) const CONFIRM_ARGUMENTS_LINES_MAX: usize = 60;
+
+/// Lines of one argument of a call when the person is asked about it; the rest is cut out of the middle.
+pub(crate) const CONFIRM_ARGUMENT_LINES_MAX: usize = 20;
+
+/// Lines of a change of a file when the person is asked about it.
+pub(crate) const CONFIRM_CHANGE_LINES_MAX: usize = 80;
+
+/// Lines of the screen that one line of a file takes in a change.
+pub(crate) const CONFIRM_CHANGE_LINE_LINES_MAX: usize = 4;
+
+/// How long comparing two texts may take before the change is shown less finely.
+pub(crate) const CONFIRM_CHANGE_MS: u64 = 500;
+
+/// Reasons for a question, beside the rule that asks.
+pub(crate) const CONFIRM_REASONS_MAX: usize = 10;
+
+/// The name of a tool or server within one of the answers; there is a line for each.
+pub(crate) const CHOICE_NAME_CHARS_MAX: usize = 30;
+
+/// What whoever asked is told about why not.
+pub(crate) const REFUSAL_CHARS_MAX: usize = 2000;
+/// What is said about one call of the audit log in a table: its arguments, or what went wrong.
+pub(crate) const AUDIT_ABOUT_CHARS_MAX: usize = 80;
+
+/// The name of a server or tool in a table of the audit log.
+pub(crate) const AUDIT_NAME_CHARS_MAX: usize = 40;

@@ -7,18 +7,21 @@ mod session;
 
 mod commands;
 
+mod call_rules;
 mod configured;
 mod similar;
 mod trouble;
 
 mod arrival;
 mod listing;
+mod rule_text;
 mod tool_reasons;
 mod tool_text;
 
 mod front_end;
 
 mod ask;
+mod confirm;
 mod form;
 mod question;
 mod survey_text;

@@ -117,6 +117,7 @@ impl Session {
             config: self.options.config.clone(),
             allowed_servers: self.options.allowed_servers(),
             trust_folder: self.options.trust_folder.then_some(true),
+            rules: self.options.rules(),
             ..SetupOptions::default()
         }
     }
@@ -136,6 +137,7 @@ impl Session {
             .naming(naming(&plan.settings))
             .connect_limit(plan.settings.connect_limit())
             .env_exceptions(plan.env_exceptions.clone())
+            .call_rules(plan.call_rules.clone())
             .for_one_question();
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));

@@ -26,7 +26,7 @@ pub(crate) fn lines(survey: &Survey, folder: &Path, paint: Paint) -> Vec<String>
         let (name, version) = (visible::line(&extension.name), visible::line(&extension.version));
         lines.push(format!("  extension {name} {version}{state}: {}", within(&extension.manifest, folder)));
     }
-    lines.extend(survey.policies.iter().map(|path| format!("  policies: {}", within(path, folder))));
+    lines.extend(survey.policies.iter().map(|path| policy_line(path, folder)));
     lines.extend(survey.env_file.iter().map(|file| env_line(file, folder)));
     if !survey.keys.is_empty() {
         let keys: Vec<_> = survey.keys.iter().map(|key| key.key.as_str()).collect();
@@ -45,6 +45,11 @@ pub(crate) fn lines(survey: &Survey, folder: &Path, paint: Paint) -> Vec<String>
 
 const fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
+}
+
+/// A policy file. What it says can only restrict.
+pub(crate) fn policy_line(file: &Path, folder: &Path) -> String {
+    format!("  policies: {}", within(file, folder))
 }
 
 /// A server and what it is given, below its name.

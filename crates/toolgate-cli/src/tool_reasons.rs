@@ -43,6 +43,14 @@ impl<'a> Reasons<'a> {
         Self { server, explain, sentences }
     }
 
+    /// The same with more, when everything is to be said.
+    pub(crate) fn and(mut self, more: Vec<String>) -> Self {
+        if self.explain == Explain::All {
+            self.sentences.extend(more);
+        }
+        self
+    }
+
     /// Prints them below the tools.
     pub(crate) fn print(&self, printer: &mut Printer) -> Result<()> {
         for sentence in &self.sentences {

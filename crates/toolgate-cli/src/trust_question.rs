@@ -9,7 +9,7 @@ use toolgate::HostEnv;
 use toolgate::settings::Settings;
 use toolgate::shape::visible;
 use toolgate::trust::{
-    ENV_FILE_ENTRY, Folder, FolderTrust, Survey, TrustLevel, confirm, confirm_all, set_rule, survey,
+    ENV_FILE_ENTRY, Folder, FolderTrust, POLICIES_ENTRY, Survey, TrustLevel, confirm, confirm_all, set_rule, survey,
 };
 
 use crate::columns::short;
@@ -127,6 +127,12 @@ pub(crate) fn ask_about_entries(talk: &Talk, folder: &Folder, found: &Survey) ->
         lines.extend(
             found.env_file.iter().filter(|_| is_variables).map(|file| survey_text::env_line(file, folder.path())),
         );
+        let are_policies = name == POLICIES_ENTRY;
+        if are_policies {
+            let files = found.policies.iter().map(|file| survey_text::policy_line(file, folder.path()));
+            lines.extend(files);
+            lines.extend(found.policies.is_empty().then(|| "  its policies are gone".to_owned()));
+        }
         // What was not shown is not asked about.
         if lines.is_empty() {
             continue;
@@ -135,6 +141,8 @@ pub(crate) fn ask_about_entries(talk: &Talk, folder: &Folder, found: &Survey) ->
         let change = folder.change_of(name).map_or("changed", |change| change.as_str());
         let what = if is_variables {
             "The `.env` file".to_owned()
+        } else if are_policies {
+            "What its policies say".to_owned()
         } else {
             format!("Server {}", short(name, LABEL_CHARS_MAX))
         };

@@ -29,6 +29,8 @@ struct Inner {
 pub enum ErrorKind {
     /// Settings that cannot be read or used.
     Settings,
+    /// Policies that cannot be read or used.
+    Policy,
     /// A file in which toolgate keeps something cannot be read or written.
     State,
     /// The folder is not trusted, so nothing may be started.
@@ -66,6 +68,7 @@ impl ErrorKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Settings => "settings",
+            Self::Policy => "policy",
             Self::State => "state",
             Self::Untrusted => "untrusted",
             Self::Spawn => "spawn",

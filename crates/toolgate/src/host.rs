@@ -12,14 +12,16 @@ use toolgate_wire::view::{PromptResult, ReadResult};
 use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
 
 use self::board::Board;
-use crate::call::{self, CallOutcome, RunOptions};
+use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
 use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
 use crate::discovery::Interest;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, HostEvents};
 use crate::limits::CONNECT_LIMIT_COUNT;
-use crate::registry::{Catalog, CatalogPrompt, Naming, PreparedCall, nearest};
+use crate::policy::{Explanation, Mode};
+use crate::registry::{Catalog, CatalogPrompt, CatalogTool, Naming, PreparedCall, nearest};
+use crate::rulebook::Rulebook;
 use crate::server_name::ServerName;
 use crate::settings::EnvExceptions;
 use crate::trust::AdmittedServers;
@@ -27,6 +29,7 @@ use crate::trust::AdmittedServers;
 /// All servers of a person, as one. Dropping it ends every connection.
 pub struct Host {
     board: Arc<Board>,
+    calls: CallContext,
 }
 
 /// How a host is to be.
@@ -39,6 +42,7 @@ pub struct HostBuilder {
     connect_limit: usize,
     env_exceptions: EnvExceptions,
     follows_changes: bool,
+    call_rules: CallRules,
 }
 
 impl HostBuilder {
@@ -84,6 +88,13 @@ impl HostBuilder {
         self
     }
 
+    /// What every call goes through. Without it only what reads the workspace is let through.
+    #[must_use]
+    pub fn call_rules(mut self, rules: CallRules) -> Self {
+        self.call_rules = rules;
+        self
+    }
+
     /// For a host that lives for one question: servers are not asked to tell of changes.
     #[must_use]
     pub fn for_one_question(mut self) -> Self {
@@ -94,7 +105,8 @@ impl HostBuilder {
     /// The host. Nothing is started yet.
     #[must_use]
     pub fn build(self) -> Host {
-        Host { board: Board::new(self) }
+        let calls = CallContext::new(self.call_rules.clone(), &self.env);
+        Host { board: Board::new(self), calls }
     }
 }
 
@@ -110,6 +122,7 @@ impl Host {
             connect_limit: CONNECT_LIMIT_COUNT,
             env_exceptions: EnvExceptions::default(),
             follows_changes: true,
+            call_rules: CallRules::default(),
         }
     }
 
@@ -232,9 +245,35 @@ impl Host {
         self.board.discovery()
     }
 
-    /// Runs a call to its end. Dropping the future cancels it at the server.
+    /// Runs a call to its end: decided, confirmed where that is needed, invoked, recorded. Dropping the future cancels it at the server.
     pub async fn run(&self, call: PreparedCall, options: RunOptions) -> CallOutcome {
-        call::run(&call, options).await
+        call::run(&self.calls, &call, options).await
+    }
+
+    /// What would be decided about a call, and why. Nothing is called.
+    pub fn explain(&self, call: &PreparedCall) -> Explanation {
+        call::explain(&self.calls, call)
+    }
+
+    /// Why a tool is not to be shown, whatever it is called with. `None` when it is.
+    pub fn why_hidden(&self, catalog: &Catalog, tool: &CatalogTool) -> Option<String> {
+        call::why_hidden(&self.calls, catalog, tool)
+    }
+
+    /// What every call goes through.
+    pub const fn calls(&self) -> &CallContext {
+        &self.calls
+    }
+
+    /// Takes other rules, from the next call on. Rules that a program added stay.
+    pub fn use_rules(&self, rules: &Rulebook) {
+        self.calls.permissions().replace_base(rules.policy.clone());
+        self.calls.set_checkers(&rules.checkers);
+    }
+
+    /// Lets more or less through without a question, from the next call on.
+    pub fn set_mode(&self, mode: Mode) {
+        self.calls.set_mode(mode);
     }
 
     /// Gets a prompt, filled in. The arguments are checked for those that are required and missing.

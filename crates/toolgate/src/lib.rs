@@ -1,9 +1,12 @@
 //! toolgate as a library: find the tools, prompts and resources of every configured MCP server, let through what is allowed, call them.
 //!
 //! The flow, one module per stage: [`settings`] (what was written) → [`servers`] (what that means) → [`trust`] (what may start) →
-//! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers) → [`registry`] (one catalog of all) → [`call`]
-//! (one tool call) with [`shape`] (one result, two readers). [`Host`] wires them together; everything ambient comes from a [`HostEnv`].
+//! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers, through its [`filter`]) → [`registry`] (one catalog of
+//! all) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`] hold, kept by [`audit`], with
+//! [`shape`] (one result, two readers). [`Host`] wires them together; everything ambient comes from a [`HostEnv`].
 
+mod asker;
+mod canonical_json;
 mod env;
 mod error;
 pub mod limits;
@@ -22,9 +25,21 @@ mod transport;
 
 pub mod connect;
 
+pub mod shell;
+
+pub mod filter;
+
 pub mod discovery;
 
 pub mod registry;
+
+pub mod policy;
+
+pub mod grants;
+
+pub mod rulebook;
+
+pub mod audit;
 
 pub mod shape;
 
@@ -38,7 +53,8 @@ mod setup;
 pub use toolgate_wire as wire;
 pub use toolgate_wire::RawJson;
 
-pub use call::{CallOutcome, CallReport, DiscoveredTool, RunOptions};
+pub use asker::Asker;
+pub use call::{CallContext, CallOutcome, CallReport, CallRules, DiscoveredTool, RunOptions};
 pub use connect::{Abilities, Elicitation, ElicitationAnswer, FrontEnd, ServerStatus, ServerView};
 pub use discovery::Interest;
 pub use env::{Clock, HostDirs, HostEnv, SystemClock};
@@ -46,7 +62,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
 pub use host::{Host, HostBuilder, Reconciled, unknown_server};
 pub use live::LiveSettings;
-pub use registry::{Asker, Catalog, Naming, ToolCall};
+pub use registry::{Catalog, Naming, ToolCall};
 pub use server_name::ServerName;
 pub use setup::{Setup, SetupOptions};
 pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};

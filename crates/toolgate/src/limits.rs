@@ -34,6 +34,17 @@ pub const EXTENSION_ENABLEMENT_BYTES_MAX: usize = 1024 * 1024;
 /// Policy files that are looked at in one folder.
 pub const POLICY_FILES_MAX: usize = 1_000;
 
+/// Values of one argument that a suggested rule lists; with more, the argument is left open.
+pub const SUGGESTED_VALUES_MAX: usize = 8;
+
+/// One policy file; 10,000 rules fit.
+pub const POLICY_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Rules that are listed of those that came close to deciding about a call; whoever looks for a mistake reads the first few.
+pub const CLOSE_RULES_MAX: usize = 50;
+
+/// Changes of permissions that a slow reader may be behind before it is told that it missed some.
+pub const PERMISSION_NEWS_MAX: usize = 64;
+
 /// One `.env` file; nobody writes a longer one by hand.
 pub const DOTENV_FILE_BYTES_MAX: usize = 256 * 1024;
 
@@ -227,3 +238,157 @@ pub const EXCERPT_CHARS_MAX: usize = 60;
 
 /// Memory of all compiled regular expressions of a schema.
 pub const PATTERNS_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+// --- copied for local compile: shell ---
+
+/// One shell command; programs are handed over as files, not as commands.
+pub const SHELL_TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Simple commands in one shell command, also those that wrappers run; each is decided on its own.
+pub const SHELL_COMMANDS_MAX: usize = 1_000;
+
+/// Nesting of one shell command, every bracket and quote a level or two.
+pub const SHELL_DEPTH_MAX: usize = 256;
+
+/// Wrappers around one another that are looked through; people write two.
+pub const SHELL_WRAPPERS_MAX: usize = 8;
+
+/// How often the parser of shell commands may report progress, which it does every hundred steps: a tenth of a second.
+pub const SHELL_PARSE_REPORTS_MAX: usize = 20_000;
+
+// --- copied: file ---
+
+/// Rules of one policy file, each tool of a list counted; they are kept in memory as long as toolgate runs.
+pub const POLICY_RULES_MAX: usize = 20_000;
+
+/// Problems reported one by one from one policy file; the rest are counted. Nobody reads more.
+pub const POLICY_FINDINGS_MAX: usize = 200;
+
+/// Elements of one list of a rule; what such a list says is kept for each tool that the rule names.
+pub const POLICY_LIST_MAX: usize = 256;
+
+/// The name of a tool or server in a rule: longer than any that a server may have.
+pub const POLICY_NAME_CHARS_MAX: usize = 512;
+
+/// Any other text in a rule; patterns and messages need far less.
+pub const POLICY_TEXT_CHARS_MAX: usize = 8_192;
+
+/// `all`, `any` and `not` within each other; people lose track long before.
+pub const POLICY_WHEN_DEPTH_MAX: usize = 8;
+
+/// Tests on arguments within one rule.
+pub const POLICY_WHEN_TESTS_MAX: usize = 256;
+
+/// Memory of one compiled regular expression of a rule. Classes of Unicode letters are large.
+pub const POLICY_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
+
+/// Memory of all compiled regular expressions of one policy file.
+pub const POLICY_REGEXES_COMPILED_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// What the lazy matcher of one regular expression of a rule may keep while it looks.
+pub const POLICY_REGEX_CACHE_BYTES_MAX: usize = 256 * 1024;
+
+/// Path arguments that are checked against the workspace folder in one call; each costs a look at the file system.
+pub const CHECKED_PATHS_MAX: usize = 1_000;
+
+// --- copied: filter ---
+
+/// One entry of a list of tools: a name, and a command, a path or an address after it.
+pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;
+
+/// Entries of a list of tools that an error names.
+pub const FILTER_ENTRIES_LISTED_MAX: usize = 5;
+/// One file of the audit log; a new one is begun after that. About twenty thousand calls, read in a blink.
+pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Files of the audit log that are looked at; each has twenty thousand calls.
+pub const AUDIT_FILES_MAX: usize = 100_000;
+
+/// One line of the audit log. What we write is a quarter of it at most.
+pub const AUDIT_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The arguments of one call in the audit log, as JSON; what is larger is cut further.
+pub const AUDIT_ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
+
+/// The same when arguments are kept in full.
+pub const AUDIT_FULL_ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Values in the arguments of one call that are kept in the audit log; the others are counted.
+pub const AUDIT_ARGUMENT_VALUES_MAX: usize = 1_000;
+
+/// The same for arguments that are too large even so.
+pub const AUDIT_FEW_ARGUMENT_VALUES_MAX: usize = 50;
+
+/// One text in the arguments of a call that is kept whole in the audit log.
+pub const AUDIT_TEXT_CHARS_MAX: usize = 2_000;
+
+/// What is kept of a longer one, besides its length and hash.
+pub const AUDIT_CUT_TEXT_CHARS: usize = 200;
+
+/// How much of a text is searched for secrets; more of it is never kept.
+pub const AUDIT_SEARCHED_CHARS_MAX: usize = 8_000;
+
+/// A name in the audit log: of a tool, a session, a folder, a rule.
+pub const AUDIT_NAME_CHARS_MAX: usize = 512;
+
+/// An error message, or a word of explanation, in the audit log.
+pub const AUDIT_MESSAGE_CHARS_MAX: usize = 1_000;
+
+/// Words of explanation about one verdict in the audit log.
+pub const AUDIT_ADJUSTMENTS_MAX: usize = 16;
+
+/// Schemas looked at to learn which arguments of one call are secret; references may go in circles.
+pub const AUDIT_SCHEMA_LOOKUPS_MAX: usize = 10_000;
+
+/// How long to wait for another process that writes to the audit log; one record takes microseconds.
+pub const AUDIT_LOCK_MS: u64 = 5_000;
+
+/// How long to wait before asking for the lock of the audit log again.
+pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
+
+/// How long records may wait for the disk when they are written through at intervals.
+pub const AUDIT_FSYNC_MS: u64 = 1_000;
+
+/// The start of a torn line that is kept with the record of its repair.
+pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;
+
+/// The file of tools that were called before: room for fifty thousand of them.
+pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// How much of the newest records is read to make that file anew; it takes less than a second.
+pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Calls of one server within a minute that are nothing unusual: one for every second.
+pub const AUDIT_MINUTE_CALLS_MAX: u32 = 60;
+
+/// Servers whose calls are counted at once to find bursts; the one that was silent longest makes room.
+pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
+
+/// Findings about the audit log that are told one by one; the others are counted.
+pub const AUDIT_FINDINGS_MAX: usize = 200;
+/// The file of what was allowed for good: room for thousands of grants.
+pub const GRANTS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What is allowed for good at one time; every call is compared with all of it.
+pub const GRANTS_MAX: usize = 10_000;
+
+/// What is allowed for one session at one time; the oldest is asked about again.
+pub const SESSION_GRANTS_MAX: usize = 1_000;
+
+/// Arguments that are remembered for good: a person has to be able to read them in the file.
+pub const GRANT_ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
+
+/// A file, before or after a change, that is compared to show the change; nobody reads a larger one before deciding.
+pub const EDIT_PREVIEW_BYTES_MAX: usize = 1024 * 1024;
+
+/// How often one shell command is read again after the end of a line was missed; each time shows those of all lines, as a rule.
+pub const SHELL_PARSES_MAX: usize = 8;
+
+/// What is kept while one shell command is decided: its other arguments once for each simple command in it.
+pub const SHELL_CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The same for all texts of one call together.
+pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
+
+/// Here-documents and shifts in one shell command; the scanner keeps what it knows of them in one kilobyte.
+pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;

@@ -109,7 +109,12 @@ impl LiveSettings {
             Err(error) if setup.folder.trust() == FolderTrust::Undecided => return Err(error),
             Err(_) => Default::default(),
         };
+        let rules = setup.rulebook();
+        if let Some(error) = rules.error() {
+            return Err(error);
+        }
         let changed = host.reconcile(servers);
+        host.use_rules(&rules);
         self.setup = setup;
         Ok(changed)
     }

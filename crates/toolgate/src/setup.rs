@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use crate::env::{HostDirs, HostEnv};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::{self, EntryError};
 use crate::formats;
-use crate::servers::{Enablement, ServerSet, Switches, resolve, untrusted};
-use crate::settings::brought::WORKSPACE_FOLDER;
+use crate::rulebook::{Rulebook, RulebookOptions};
+use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
+use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
 use crate::settings::extensions::EXTENSIONS_FOLDER;
 use crate::settings::load::{SETTINGS_FILE, SYSTEM_DEFAULTS_FILE};
-use crate::settings::{self, Diagnostic, EnvExceptions, LoadOptions, Settings};
+use crate::settings::{self, Diagnostic, EnvExceptions, LoadOptions, Settings, Severity};
 use crate::trust::{self, AdmittedServers, ENV_FILE_ENTRY, EntryChange, Folder};
 
 /// What a run was asked for.
@@ -26,6 +28,8 @@ pub struct SetupOptions {
     pub trust_folder: Option<bool>,
     /// Servers that are switched off for as long as the session lasts.
     pub disabled_for_session: BTreeSet<String>,
+    /// The rules of this run.
+    pub rules: RulebookOptions,
 }
 
 /// What the settings of a run come to. Nothing has been started.
@@ -43,6 +47,7 @@ pub struct Setup {
     pub env_file: Option<PathBuf>,
     /// What could not be read besides settings files. None of it stops the rest.
     pub troubles: Vec<Error>,
+    rules: RulebookOptions,
     /// The names that only the `.env` file of the project has.
     of_project: Vec<String>,
 }
@@ -95,8 +100,19 @@ impl Setup {
         let mut servers = resolve(&settings.layers, &switches, &env);
         servers.diagnostics.extend(settings.diagnostics.iter().cloned());
         servers.set_aside.extend(untrusted(&settings.brought.layers));
-        hide_excluded_tools(&mut servers, &settings);
-        Ok(Self { env: Arc::new(env), settings, folder, servers, env_file: found.file, of_project, troubles })
+        if settings.restricting_switch("security.strict") {
+            servers.active.iter_mut().for_each(|server| server.strict = true);
+        }
+        let entries = servers.active.iter().flat_map(unreadable_entries);
+        servers.diagnostics.extend(entries.collect::<Vec<_>>());
+        let rules = options.rules.clone();
+        Ok(Self { env: Arc::new(env), settings, folder, servers, env_file: found.file, of_project, troubles, rules })
+    }
+
+    /// The rules of the run, with what is wrong with them.
+    #[must_use]
+    pub fn rulebook(&self) -> Rulebook {
+        Rulebook::read(&self.env, &self.settings, &self.servers, &self.folder, &self.rules)
     }
 
     /// The servers that may be started. What the folder brings is recorded when that is the first time.
@@ -150,6 +166,12 @@ impl Setup {
         let all = self.settings.layers.iter().chain(&self.settings.brought.layers);
         files.extend(all.filter_map(|layer| layer.path.clone()));
         files.extend(self.env_file.clone());
+        files.extend(self.settings.brought.policies.iter().cloned());
+        for folder in [user, system, &workspace].map(|folder| folder.join(POLICIES_FOLDER)) {
+            files.extend(policy_files(&folder));
+            files.push(folder);
+        }
+        files.extend(self.rules.policies.iter().flatten().map(|path| self.env.workspace.join(path)));
         files.sort();
         files.dedup();
         files
@@ -161,12 +183,25 @@ impl Setup {
     }
 }
 
-/// What nobody is to see is left out at every server.
-fn hide_excluded_tools(servers: &mut ServerSet, settings: &Settings) {
-    let excluded: Vec<String> = settings.excluded_tools().into_iter().map(|tool| tool.name).collect();
-    for server in &mut servers.active {
-        server.exclude_tools.extend(excluded.iter().cloned());
-    }
+/// What is wrong with the entries of a server's lists. They restrict what they could mean, and permit nothing.
+fn unreadable_entries(server: &ServerConfig) -> Vec<Diagnostic> {
+    let lists = [
+        ("includeTools", server.include_tools.as_deref().unwrap_or_default()),
+        ("excludeTools", &server.exclude_tools),
+    ];
+    let complaint = |list: &str, error: EntryError| Diagnostic {
+        severity: Severity::Error,
+        origin: server.origin.clone(),
+        column: None,
+        server: Some(server.name.to_string()),
+        key: Some(format!("mcpServers.{}.{list}", server.name)),
+        message: error.to_string(),
+        hint: Some("an entry is a name, `*` for anything, or `name(what its arguments begin with)`".to_owned()),
+    };
+    let errors = lists
+        .into_iter()
+        .flat_map(|(list, entries)| filter::check(entries).into_iter().map(move |error| (list, error)));
+    errors.map(|(list, error)| complaint(list, error)).collect()
 }
 
 /// The variables of a project count where its folder is trusted; those of folders above it where the person said so of that folder.

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use toolgate::call::arguments as typed;
+use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
 use toolgate::shape::for_display;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ToolCall};
 
+use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::ARGUMENTS_BYTES_MAX;
@@ -60,7 +62,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
     let calling = Calling { arguments, given, only, troubles };
-    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| calling.go(host, servers, printer).await)
+    let plan = configured.plan(Interest::TOOLS).with(call_rules::for_calls(session, configured.setup())?);
+    session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
 }
 
 /// One run of the command.
@@ -240,10 +243,25 @@ impl Ended<'_> {
                     _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
                 }
             }
+            CallOutcome::Denied(verdict) => denied(name, verdict),
+            CallOutcome::Refused { reason } => {
+                let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                CommandError::new(Ending::Denied, "refused", format!("`{name}` was not called: you said no{why}"))
+            }
             other => {
                 CommandError::new(Ending::Denied, "denied", format!("`{name}` was not called: {}", other.as_str()))
             }
         };
         error.about(&self.tool.id.server)
     }
+}
+
+/// Why the rules forbid a call, and what to do about it.
+fn denied(name: &str, verdict: &Verdict) -> CommandError {
+    let mut words = format!("`{name}` was not called: {verdict}");
+    words.extend(verdict.deny_message().map(|message| format!("; {message}")));
+    let error = CommandError::new(Ending::Denied, "denied", words);
+    let error =
+        if verdict.asks_nobody() { error.hint("`--yes` answers the question for this one call") } else { error };
+    error.hint(format!("`toolgate policy explain {name}` shows how that is decided"))
 }

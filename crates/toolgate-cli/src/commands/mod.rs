@@ -16,7 +16,13 @@ pub(crate) mod resources;
 
 pub(crate) mod read;
 
+pub(crate) mod policy;
+
 pub(crate) mod trust;
+
+pub(crate) mod grants;
+
+pub(crate) mod audit;
 
 pub(crate) mod doctor;
 
@@ -48,7 +54,10 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Prompt(arguments) => prompt::run(session, &arguments),
         Command::Resources(arguments) => resources::run(session, &arguments),
         Command::Read(arguments) => read::run(session, &arguments),
+        Command::Policy(command) => policy::run(session, &command),
         Command::Trust(arguments) => trust::run(session, &arguments),
+        Command::Grants(command) => grants::run(session, &command),
+        Command::Audit(command) => audit::run(session, &command),
         Command::Mcp(mcp::Command::Refresh(arguments)) => mcp::refresh::run(session, &arguments),
         Command::Extensions(command) => extensions::run(session, &command),
         Command::Doctor(arguments) => doctor::run(session, &arguments),

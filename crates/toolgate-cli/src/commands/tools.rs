@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use clap::Args;
 use toolgate::connect::ServerView;
-use toolgate::registry::{Catalog, CatalogTool};
+use toolgate::registry::{Catalog, CatalogTool, ToolId};
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Host, Interest, ServerName};
 
 use crate::arrival::{Arrivals, all_settled};
+use crate::call_rules;
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
 use crate::error::Result;
@@ -56,7 +57,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
     let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
-    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| match printer.form() {
+    let plan = configured.plan(Interest::TOOLS).with(call_rules::for_listing(session, configured.setup())?);
+    session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,
     })
@@ -78,18 +80,20 @@ impl Listing<'_> {
         let ending = self.troubles.judge(&views)?;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
-        let tools = catalog.tools().iter().filter(|tool| self.wanted.has(tool));
+        let denied = Denied::of(host, &catalog);
+        let tools = catalog.tools().iter().filter(|tool| self.wanted.has(tool) && !denied.has(tool));
         printer.json(|json| {
             json.object(|object| {
                 object.array("tools", tools, write_tool)?;
                 write_unusable(object, &catalog, &["tool"])?;
-                if self.arguments.all { write_filtered(object, &catalog) } else { Ok(()) }
+                if self.arguments.all { write_filtered(object, &catalog, &denied) } else { Ok(()) }
             })
         })?;
         if self.explain == Explain::All {
             for view in &views {
                 let tools: Vec<&CatalogTool> = tools_of(&catalog, view.name()).collect();
-                Reasons::of(view.name(), &catalog, &tools, self.explain).tell(printer.talk());
+                let reasons = Reasons::of(view.name(), &catalog, &tools, self.explain);
+                reasons.and(denied.sentences(view.name())).tell(printer.talk());
             }
         }
         Ok(ending)
@@ -107,10 +111,11 @@ impl Listing<'_> {
         let mut printed: Vec<Vec<CatalogTool>> = Vec::new();
         while let Some(arrived) = arrivals.next().await {
             let catalog = host.catalog_now();
+            let denied = Denied::of(host, &catalog);
             for view in &arrived {
                 self.troubles.tell(view, &talk);
                 if view.agreed.is_some() {
-                    let block = Block { view, catalog: &catalog, is_first };
+                    let block = Block { view, catalog: &catalog, denied: &denied, is_first };
                     let tools = self.print_block(&block, printer)?;
                     is_first &= tools.is_none();
                     printed.extend(tools);
@@ -131,7 +136,8 @@ impl Listing<'_> {
     /// The tools that were printed; nothing when there was nothing to show.
     fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Option<Vec<CatalogTool>>> {
         let server = block.view.name();
-        let tools: Vec<&CatalogTool> = tools_of(block.catalog, server).filter(|tool| self.wanted.has(tool)).collect();
+        let is_shown = |tool: &&CatalogTool| self.wanted.has(tool) && !block.denied.has(tool);
+        let tools: Vec<&CatalogTool> = tools_of(block.catalog, server).filter(is_shown).collect();
         if tools.is_empty() && self.arguments.search.is_some() {
             return Ok(None);
         }
@@ -149,7 +155,7 @@ impl Listing<'_> {
                 tools.iter().map(|tool| Row { name: tool.name.as_str(), about: tool.description().or(tool.title()) });
             rows(printer, &lines.collect::<Vec<_>>())?;
         }
-        let reasons = Reasons::of(server, block.catalog, &tools, self.explain);
+        let reasons = Reasons::of(server, block.catalog, &tools, self.explain).and(block.denied.sentences(server));
         if self.arguments.all {
             reasons.print(printer)?;
         } else {
@@ -163,7 +169,31 @@ impl Listing<'_> {
 struct Block<'a> {
     view: &'a ServerView,
     catalog: &'a Catalog,
+    denied: &'a Denied,
     is_first: bool,
+}
+
+/// Tools that no rule lets anybody call, and why.
+#[derive(Debug, Default)]
+struct Denied(HashMap<ToolId, String>);
+
+impl Denied {
+    fn of(host: &Host, catalog: &Catalog) -> Self {
+        let why = |tool: &CatalogTool| Some((tool.id.clone(), host.why_hidden(catalog, tool)?));
+        Self(catalog.tools().iter().filter_map(why).collect())
+    }
+
+    fn has(&self, tool: &CatalogTool) -> bool {
+        !self.0.is_empty() && self.0.contains_key(&tool.id)
+    }
+
+    /// About one server, in the order of their names.
+    fn sentences(&self, server: &ServerName) -> Vec<String> {
+        let of_server = self.0.iter().filter(|(id, _)| id.server == *server);
+        let mut sentences: Vec<String> = of_server.map(|(id, why)| format!("tool {} hidden: {why}", id.tool)).collect();
+        sentences.sort();
+        sentences
+    }
 }
 
 /// What the tools of one server, printed before all had arrived, are called in the end: one line when a slower server had a name first.
@@ -227,12 +257,16 @@ fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<
     })
 }
 
-fn write_filtered(object: &mut ObjectWriter<'_>, catalog: &Catalog) -> std::io::Result<()> {
-    object.array("filtered", catalog.filtered(), |json, one| {
+fn write_filtered(object: &mut ObjectWriter<'_>, catalog: &Catalog, denied: &Denied) -> std::io::Result<()> {
+    let by_lists = catalog.filtered().map(|one| (&*one.server, one.tool.as_str(), one.reason.as_str()));
+    let by_rules = denied.0.iter().map(|(id, why)| (&*id.server, &*id.tool, why.as_str()));
+    let mut hidden: Vec<(&str, &str, &str)> = by_lists.chain(by_rules).collect();
+    hidden.sort_unstable();
+    object.array("filtered", hidden, |json, (server, tool, reason)| {
         json.object(|object| {
-            object.string("server", &one.server)?;
-            object.string("tool", &one.tool)?;
-            object.string("reason", &one.reason)
+            object.string("server", server)?;
+            object.string("tool", tool)?;
+            object.string("reason", reason)
         })
     })
 }

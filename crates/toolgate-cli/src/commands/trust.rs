@@ -297,7 +297,7 @@ fn list(session: &mut Session) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-fn optional_rule(object: &mut ObjectWriter<'_>, key: &str, rule: Option<&Rule>) -> std::io::Result<()> {
+fn optional_rule(object: &mut ObjectWriter<'_>, key: &'static str, rule: Option<&Rule>) -> std::io::Result<()> {
     object.member(key, |json| match rule {
         Some(rule) => write_rule(json, rule),
         None => json.null(),

@@ -19,7 +19,7 @@ fn room() -> Room {
 
 #[test]
 fn everything_that_decides_is_named() {
-    let room = room();
+    let room = room().with_questions();
     room.check(
         "doctor --no-connect",
         "

@@ -25,19 +25,23 @@ mod resources;
 
 mod bad_settings;
 mod generated;
+mod policy;
 mod settings_files;
 mod trust;
 mod untrusted;
 mod usage;
 
+mod audit;
 mod completions;
 mod debug;
 mod doctor;
 mod extensions;
+mod grants;
 mod recording;
 mod workspace_server;
 
 mod screen;
 
 mod terminal;
+mod terminal_confirm;
 mod terminal_forms;

@@ -9,7 +9,7 @@ use crate::room::Room;
 /// What is typed, in this order.
 const LINES: [&str; 3] = [
     "toolgate tools",
-    "toolgate call write_file path=hello.txt content=hello",
+    "toolgate call --yes write_file path=hello.txt content=hello",
     "toolgate call read_file path=hello.txt",
 ];
 
@@ -21,7 +21,7 @@ fn beside(name: &str) -> PathBuf {
 }
 
 fn record() -> String {
-    let room = Room::new();
+    let room = Room::new().with_questions();
     let mut text = String::from("```console\n");
     for line in LINES {
         let words = line.split(' ').skip(1);

@@ -6,11 +6,17 @@ use serde_json::{Map, Value, json};
 use toolgate_testkit::command::{CommandOutput, TestCommand};
 use toolgate_testkit::{Script, TestWorld, scripted_server_path};
 
+const ROOM_POLICY: &str = ".toolgate/policies/room.toml";
+
+const ALLOW_EVERYTHING: &str =
+    "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 1\nallowRedirection = true\n";
+
 /// One test's world.
 pub(crate) struct Room {
     pub(crate) world: TestWorld,
     servers: Map<String, Value>,
     settings: Map<String, Value>,
+    is_about_questions: bool,
 }
 
 impl Room {
@@ -20,7 +26,20 @@ impl Room {
         // Whatever the administrator of this machine has set up is not part of the test.
         let system = world.root().join("system").display().to_string();
         world.set_variable("TOOLGATE_SYSTEM_DIR", system);
-        Self { world, servers: Map::new(), settings: Map::new() }
+        Self { world, servers: Map::new(), settings: Map::new(), is_about_questions: false }
+    }
+
+    /// With nothing allowed beyond what the program allows by itself.
+    pub(crate) fn with_questions(mut self) -> Self {
+        self.is_about_questions = true;
+        let _was_there = std::fs::remove_file(self.world.home().join(ROOM_POLICY)).is_ok();
+        self
+    }
+
+    /// With everything allowed, also without any settings.
+    pub(crate) fn without_questions(self) -> Self {
+        self.world.write_in_home(ROOM_POLICY, ALLOW_EVERYTHING).expect("the policy is written");
+        self
     }
 
     /// With a scripted server over stdio. Its command line is short, whatever the paths of this machine are.
@@ -71,6 +90,10 @@ impl Room {
         self.world
             .write_in_home(".toolgate/settings.json", &Value::Object(settings).to_string())
             .expect("it is written");
+        // Most tests are not about what may be called.
+        if !self.is_about_questions {
+            self.world.write_in_home(ROOM_POLICY, ALLOW_EVERYTHING).expect("the policy is written");
+        }
     }
 
     /// What a scripted server saw.

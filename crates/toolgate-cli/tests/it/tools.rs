@@ -262,6 +262,11 @@ fn what_nobody_is_to_see_is_hidden_everywhere() {
         listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, ["add"]);
     for name in ["echo", "one__echo", "fail"] {
-        assert_eq!(room.run(&format!("call {name} message=x")).code(), Some(7), "{name}");
+        let output = room.run(&format!("call {name} message=x"));
+        assert_eq!(output.code(), Some(3), "{name}");
+        assert!(output.stderr.contains("denied by tools.exclude"), "{name}: {}", output.stderr);
     }
+    let all = room.json("tools --json --all");
+    let hidden: Vec<&str> = all["filtered"].as_array().unwrap().iter().filter_map(|one| one["tool"].as_str()).collect();
+    assert_eq!(hidden, ["echo", "fail"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources::{Complaint, Source, Sources};
 
 /// A stage and the stages right before it. What those import, it may import as well.
-const STAGES: [(&str, &[&str]); 14] = [
+const STAGES: [(&str, &[&str]); 18] = [
     ("settings", &[]),
     ("formats", &["settings"]),
     ("servers", &["settings"]),
@@ -13,17 +13,21 @@ const STAGES: [(&str, &[&str]); 14] = [
     ("auth", &["servers"]),
     ("transport", &["auth"]),
     ("connect", &["trust", "transport", "auth"]),
-    ("discovery", &["connect"]),
+    ("shell", &[]),
+    ("filter", &["servers", "shell"]),
+    ("discovery", &["connect", "filter"]),
     ("registry", &["discovery"]),
     ("expose", &["registry"]),
-    ("policy", &["servers", "registry::name"]),
-    ("audit", &["policy"]),
+    ("policy", &["servers", "registry::name", "shell", "filter"]),
+    ("grants", &["policy"]),
+    ("rulebook", &["policy", "trust", "grants"]),
+    ("audit", &["policy", "grants"]),
     ("shape", &[]),
-    ("call", &["registry", "policy", "connect", "shape", "audit"]),
+    ("call", &["registry", "policy", "connect", "shape", "grants", "audit"]),
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 5] = ["env", "error", "limits", "server_name", "state_file"];
+const GROUND: [&str; 7] = ["asker", "canonical_json", "env", "error", "limits", "server_name", "state_file"];
 
 /// See everything, seen by nobody.
 const TOP: [&str; 5] = ["lib", "host", "event", "setup", "live"];

@@ -4,6 +4,18 @@ pub mod arguments;
 
 pub mod schema;
 
+mod allowed_path;
+
+mod confirm;
+
+mod edit_preview;
+
+mod context;
+
+mod judge;
+
+mod recording;
+
 mod outcome;
 
 mod invoke;
@@ -12,7 +24,11 @@ mod run;
 
 mod one_tool;
 
+pub use confirm::{Confirmation, ConfirmationRequest, Confirmer, NobodyConfirms};
+pub use context::{CallContext, CallRules};
+pub use edit_preview::{Before, Edit, edit_of};
 pub use invoke::RunOptions;
+pub(crate) use judge::{explain, why_hidden};
 pub use one_tool::{DiscoveredTool, FunctionDeclaration};
 pub use outcome::{CallOutcome, CallReport};
 pub(crate) use run::run;

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use toolgate_wire::RawJson;
 
+use super::context::CallContext;
 use super::invoke::RunOptions;
 use super::outcome::CallOutcome;
 use super::run::run;
+use crate::asker::Asker;
 use crate::error::Result;
 use crate::registry::name::qualified;
-use crate::registry::{Asker, Catalog, PreparedCall, ToolCall};
+use crate::registry::{Catalog, PreparedCall, ToolCall};
 
 /// One tool, by its server and its own name.
 #[derive(Debug, Clone)]
 pub struct DiscoveredTool {
     call: PreparedCall,
-    trusted: bool,
     timeout: Option<Duration>,
 }
 
@@ -34,9 +35,8 @@ impl DiscoveredTool {
     /// The tool that `server` calls `tool`, under the name the catalog shows.
     pub fn of(catalog: &Catalog, server: &str, tool: &str) -> Result<Self> {
         let shown = catalog.tool_of(server, tool).ok_or_else(|| catalog.unknown(&qualified(server, tool)))?;
-        let (name, trusted) = (shown.name.to_string(), shown.trusted);
-        let call = ToolCall { name, arguments: RawJson::EMPTY_OBJECT, asked_by: Asker::Model };
-        Ok(Self { call: catalog.prepare(call)?, trusted, timeout: None })
+        let call = ToolCall { name: shown.name.to_string(), arguments: RawJson::EMPTY_OBJECT, asked_by: Asker::Model };
+        Ok(Self { call: catalog.prepare(call)?, timeout: None })
     }
 
     /// The same tool under another name. Its server still hears its own.
@@ -53,10 +53,10 @@ impl DiscoveredTool {
         self.clone().named(qualified(&id.server, &id.tool))
     }
 
-    /// Whether calls need no confirmation.
+    /// Whether calls need no confirmation, as far as nothing written asks for one.
     #[must_use]
     pub fn trusted(mut self, trusted: bool) -> Self {
-        self.trusted = trusted;
+        self.call.is_trusted = Some(trusted);
         self
     }
 
@@ -84,7 +84,7 @@ impl DiscoveredTool {
 
     /// Whether calls need no confirmation.
     pub fn is_trusted(&self) -> bool {
-        self.trusted
+        self.call.is_trusted.unwrap_or(self.call.tool.trusted)
     }
 
     /// The tool as models are told of it.
@@ -96,10 +96,10 @@ impl DiscoveredTool {
         }
     }
 
-    /// Calls it. Dropping the future cancels the call at the server.
-    pub async fn execute(&self, arguments: RawJson) -> CallOutcome {
+    /// Calls it, through everything that calls of the host go through. Dropping the future cancels the call at the server.
+    pub async fn execute(&self, context: &CallContext, arguments: RawJson) -> CallOutcome {
         let mut call = self.call.clone();
         call.arguments = arguments;
-        run(&call, RunOptions { timeout: self.timeout, max_duration: None }).await
+        run(context, &call, RunOptions { timeout: self.timeout, max_duration: None }).await
     }
 }

@@ -6,6 +6,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::CallResult;
 
 use crate::error::Error;
+use crate::policy::Verdict;
 use crate::shape::{ModelContent, for_display, for_model};
 
 /// How a call ended.
@@ -16,6 +17,13 @@ pub enum CallOutcome {
     Completed(CallReport),
     /// The tool ran and says that it failed.
     ToolError(CallReport),
+    /// The rules forbid it; nothing was sent.
+    Denied(Verdict),
+    /// Whoever was asked said no; nothing was sent.
+    Refused {
+        /// Why, for whoever asked for the call.
+        reason: Option<String>,
+    },
     /// Somebody gave the call up; the server was told.
     Cancelled,
     /// No answer, or no sign of life, in time; the server was told.
@@ -35,6 +43,8 @@ impl CallOutcome {
         match self {
             Self::Completed(_) => "completed",
             Self::ToolError(_) => "tool_error",
+            Self::Denied(_) => "denied",
+            Self::Refused { .. } => "refused",
             Self::Cancelled => "cancelled",
             Self::TimedOut { .. } => "timed_out",
             Self::Failed(_) => "failed",

@@ -8,11 +8,12 @@ use std::time::Duration;
 use toolgate_wire::view::{EntryDefect, Listing, Prompt, Resource, ResourceTemplate, Tool};
 use toolgate_wire::{Error as WireError, RpcError, Subscription, Watch};
 
-use super::filter::{Visibility, visibility};
 use crate::connect::{Connection, Kind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::{Strictness, ToolFilter, Visibility};
 use crate::limits::{DISCOVERY_MS, INSTRUCTIONS_CHARS_MAX};
 use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
 
 /// What is looked for. A front end that only calls tools need not make servers list their prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ impl Interest {
 pub struct ServerCatalog {
     /// Who answers.
     pub connection: Connection,
+    /// What its lists say about its tools and the calls of them.
+    pub filter: Arc<ToolFilter>,
     /// Its tools, in its order, without those that are hidden.
     pub tools: Vec<Arc<Tool>>,
     /// Its prompts.
@@ -210,12 +213,18 @@ async fn within_limit<T>(
     }
 }
 
+fn filter_of(server: &ServerConfig) -> ToolFilter {
+    let strictness = if server.strict { Strictness::Strict } else { Strictness::Open };
+    ToolFilter::of(server.include_tools.as_deref(), &server.exclude_tools, strictness)
+}
+
 impl ServerCatalog {
     fn empty(connection: &Connection) -> Self {
         let instructions = connection.client().about().instructions;
         let bounded = |text: String| text.chars().take(INSTRUCTIONS_CHARS_MAX).collect::<String>();
         Self {
             connection: connection.clone(),
+            filter: Arc::new(filter_of(connection.config())),
             tools: Vec::new(),
             prompts: Vec::new(),
             resources: Vec::new(),
@@ -307,14 +316,14 @@ impl ServerCatalog {
     }
 
     fn take_tools(&mut self, tools: Vec<Tool>) {
-        let config = self.connection.config().clone();
+        let server = self.server().clone();
         let tools = self.once("tool", tools, |tool| &tool.name);
         self.tools.reserve_exact(tools.len());
         for tool in tools {
-            match visibility(&config, &tool.name) {
+            match self.filter.visibility(&tool.name) {
                 Visibility::Shown => self.tools.push(Arc::new(tool)),
                 Visibility::Hidden(reason) => {
-                    self.filtered.push(Filtered { server: config.name.clone(), tool: tool.name, reason });
+                    self.filtered.push(Filtered { server: server.clone(), tool: tool.name, reason });
                 }
             }
         }

@@ -1,9 +1,6 @@
 //! Stage 7: what a server offers.
 
-mod filter;
-
 mod discover;
 
 pub use discover::{Filtered, Interest, Problem, Quarantined, ServerCatalog};
 pub(crate) use discover::{discover, offers, refresh, watch_lists};
-pub use filter::Visibility;

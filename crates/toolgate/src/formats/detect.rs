@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use jsonc_parser::ast::{ObjectProp, Value};
+
 use crate::formats::client::Format;
 use crate::formats::{toml_tree, yaml_tree};
 use crate::limits::SETTINGS_FILE_BYTES_MAX;
-use crate::settings::Located;
 use crate::settings::raw::{RawMember, RawValue};
-use crate::settings::tree::{BrokenText, read_tree};
+use crate::settings::tree::BrokenText;
+use crate::settings::{Located, ParsedText};
 
 /// Finds out whose configuration file this is. `None` when neither name nor content say so.
 #[must_use]
@@ -15,8 +17,12 @@ pub fn detect(path: &Path, text: &str) -> Option<Format> {
     if text.len() > SETTINGS_FILE_BYTES_MAX {
         return by_name(path);
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    by_name(path).or_else(|| by_content(text))
+    by_name(path).or_else(|| by_content(&ParsedText::new(text)))
+}
+
+/// The same for a text that is parsed already.
+pub(crate) fn detect_parsed(path: &Path, parsed: &ParsedText<'_>) -> Option<Format> {
+    by_name(path).or_else(|| by_content(parsed))
 }
 
 fn by_name(path: &Path) -> Option<Format> {
@@ -39,13 +45,16 @@ fn by_name(path: &Path) -> Option<Format> {
     }
 }
 
-fn by_content(text: &str) -> Option<Format> {
-    if let Ok(tree) = read_tree(text) {
+fn by_content(parsed: &ParsedText<'_>) -> Option<Format> {
+    let text = parsed.text;
+    if let Ok(tree) = &parsed.tree {
         return by_json(tree.as_ref()?, text);
     }
     // Parsing is only worth it when the key is written somewhere.
     let has = |key: &str, read: fn(&str) -> Result<Option<Located<RawValue>>, BrokenText>| {
-        text.contains(key) && read(text).ok().flatten().is_some_and(|tree| member(&tree, key).is_some())
+        let is_key = |member: &RawMember| member.key.value == key;
+        let has_key = |tree: RawValue| matches!(tree, RawValue::Object(members) if members.iter().any(is_key));
+        text.contains(key) && read(text).ok().flatten().is_some_and(|tree| has_key(tree.value))
     };
     if has("mcp_servers", toml_tree::read_tree) {
         return Some(Format::Codex);
@@ -53,19 +62,19 @@ fn by_content(text: &str) -> Option<Format> {
     has("extensions", yaml_tree::read_tree).then_some(Format::Goose)
 }
 
-fn by_json(tree: &Located<RawValue>, text: &str) -> Option<Format> {
+fn by_json(tree: &Value<'_>, text: &str) -> Option<Format> {
     let find = |name: &str| member(tree, name);
     if find("context_servers").is_some() {
         return Some(Format::Zed);
     }
     let is_vs_code = find("servers").is_some() || find("mcp.servers").is_some();
     if find("mcpServers").is_none() {
-        let below_mcp = find("mcp").and_then(|mcp| member(&mcp.value, "servers"));
-        let projects = find("projects").and_then(|projects| objects(&projects.value));
-        let has_servers = |project: &RawMember| member(&project.value, "mcpServers").is_some();
+        let below_mcp = find("mcp").and_then(|mcp| member(mcp, "servers"));
+        let projects = find("projects").and_then(Value::as_object);
+        let has_servers = |project: &ObjectProp<'_>| member(&project.value, "mcpServers").is_some();
         return if is_vs_code || below_mcp.is_some() {
             Some(Format::VsCode)
-        } else if projects.is_some_and(|projects| projects.iter().any(has_servers)) {
+        } else if projects.is_some_and(|projects| projects.properties.iter().any(has_servers)) {
             Some(Format::ClaudeCode)
         } else {
             None
@@ -81,10 +90,7 @@ fn by_json(tree: &Located<RawValue>, text: &str) -> Option<Format> {
     Some(Format::GeminiCli)
 }
 
-fn objects(value: &Located<RawValue>) -> Option<&[RawMember]> {
-    if let RawValue::Object(members) = &value.value { Some(members) } else { None }
-}
-
-fn member<'v>(value: &'v Located<RawValue>, name: &str) -> Option<&'v RawMember> {
-    objects(value)?.iter().find(|member| member.key.value == name)
+fn member<'v, 'a>(value: &'v Value<'a>, name: &str) -> Option<&'v Value<'a>> {
+    let mut members = value.as_object()?.properties.iter();
+    members.find(|member| member.name.as_str() == name).map(|member| &member.value)
 }

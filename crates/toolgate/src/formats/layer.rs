@@ -3,24 +3,28 @@
 use std::path::Path;
 
 use crate::formats::client::{Format, read};
-use crate::formats::detect::detect;
+use crate::formats::detect::detect_parsed;
 use crate::formats::found::{FormatError, Imported, ImportedServer, NoteKind};
 use crate::settings::diagnostic::{Diagnostic, Diagnostics, SettingsError, Severity};
 use crate::settings::raw::{RawEntry, RawServerEntry, RawSettings};
-use crate::settings::{Position, SettingsLayer, SettingsOrigin, SettingsSource};
+use crate::settings::{ParsedText, Position, SettingsLayer, SettingsOrigin, SettingsSource};
 
 /// Reads a file that another client wrote as a layer. `None` when it is in our own format. Values keep their places in that file. What is
 /// switched off there, or is for one folder only, is not used.
 ///
 /// # Errors
 /// When it is the file of another client and cannot be read.
-pub fn layer(path: &Path, text: &str, source: SettingsSource) -> Result<Option<SettingsLayer>, SettingsError> {
-    let format = match detect(path, text) {
+pub fn layer(
+    path: &Path,
+    parsed: &ParsedText<'_>,
+    source: SettingsSource,
+) -> Result<Option<SettingsLayer>, SettingsError> {
+    let format = match detect_parsed(path, parsed) {
         None | Some(Format::GeminiCli | Format::Toolgate) => return Ok(None),
         Some(format) => format,
     };
     let reporter = Reporter { source, path };
-    let imported = read(format, text, path).map_err(|error| reporter.unreadable(&error))?;
+    let imported = read(format, parsed.text, path).map_err(|error| reporter.unreadable(&error))?;
     let diagnostics = reporter.all(&imported);
     let used = imported.servers.into_iter().filter(|one| unused(one).is_none());
     let used = used.map(|one| (one.name, RawEntry::Server(Box::new(one.server))));

@@ -120,7 +120,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{Piece, literal, pieces};
-    use crate::settings::expand::{Part, Unset, expand};
+    use crate::settings::Part;
+    use crate::settings::expand::{Unset, expand};
 
     #[test]
     fn our_texts_are_taken_apart() {
@@ -175,7 +176,7 @@ mod tests {
         for text in texts {
             let ours = literal(text);
             let expanded = expand(&ours, &vars, Unset::Keep, 1000).unwrap();
-            let plain = match expanded.parts.as_slice() {
+            let plain = match &*expanded.parts {
                 [] => "",
                 [Part::Plain(plain)] => plain.as_str(),
                 _ => panic!("a reference in {ours}"),

@@ -46,8 +46,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Board {
     pub(super) fn new(builder: HostBuilder) -> Arc<Self> {
         let (events, _) = broadcast::channel(EVENTS_WAITING_MAX);
-        let HostBuilder { env, front_end, tap, naming, interest, connect_limit, env_exceptions, follows_changes } =
-            builder;
+        let HostBuilder {
+            env, front_end, tap, naming, interest, connect_limit, env_exceptions, follows_changes, ..
+        } = builder;
         let told = events.clone();
         let on_status = Box::new(move |server: &ServerName, status, error: Option<&Error>| {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });

@@ -8,6 +8,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
 use super::name::{BETWEEN, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
+use crate::asker::Asker;
 use crate::connect::Connection;
 use crate::discovery::{Filtered, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
@@ -92,19 +93,6 @@ pub struct ToolCall {
     pub asked_by: Asker,
 }
 
-/// Who asks for a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asker {
-    /// A model.
-    Model,
-    /// The person, in a session.
-    SlashCommand,
-    /// The person or a script, on the command line.
-    Cli,
-    /// A client of the gateway.
-    GatewayClient,
-}
-
 /// A call bound to the tool and the connection that a catalog showed. Only a [`Catalog`] makes one.
 #[derive(Debug, Clone)]
 pub struct PreparedCall {
@@ -112,12 +100,16 @@ pub struct PreparedCall {
     pub(crate) name: String,
     /// The tool.
     pub(crate) tool: CatalogTool,
+    /// Everything else its server offers.
+    pub(crate) offer: Arc<ServerCatalog>,
     /// Who runs it.
     pub(crate) connection: Connection,
     /// With what.
     pub(crate) arguments: RawJson,
     /// For whom.
     pub(crate) asked_by: Asker,
+    /// Whether the program that embeds the host answers for it, when it says so.
+    pub(crate) is_trusted: Option<bool>,
 }
 
 impl PreparedCall {
@@ -344,13 +336,18 @@ impl Catalog {
         nearest(name, self.tools.iter().map(|tool| tool.name.as_str()))
     }
 
+    /// Everything that the server of a tool offers.
+    pub fn offer_of(&self, tool: &CatalogTool) -> Option<&ServerCatalog> {
+        self.servers.get(tool.server as usize).map(AsRef::as_ref)
+    }
+
     /// Binds a call to the exact tool this catalog showed.
     pub fn prepare(&self, call: ToolCall) -> Result<PreparedCall> {
         let Some(tool) = self.find(&call.name) else { return Err(self.unknown(&call.name)) };
         let Some(offer) = self.servers.get(tool.server as usize) else { return Err(self.unknown(&call.name)) };
-        let (tool, connection) = (tool.clone(), offer.connection.clone());
+        let (tool, offer, connection) = (tool.clone(), offer.clone(), offer.connection.clone());
         let ToolCall { name, arguments, asked_by } = call;
-        Ok(PreparedCall { name, tool, connection, arguments, asked_by })
+        Ok(PreparedCall { name, tool, offer, connection, arguments, asked_by, is_trusted: None })
     }
 
     /// There is no tool of that name.

@@ -4,8 +4,10 @@ pub mod name;
 
 mod catalog;
 
+mod definition;
+
 pub use catalog::{
-    Asker, Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Collision, PreparedCall, ToolCall,
-    nearest,
+    Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Collision, PreparedCall, ToolCall, nearest,
 };
+pub use definition::definition_hash;
 pub use name::{ExposedName, NameBook, Naming, ToolId};

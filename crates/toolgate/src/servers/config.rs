@@ -42,6 +42,8 @@ pub struct ServerConfig {
     pub include_tools: Option<Vec<String>>,
     /// The tools not to use, as written.
     pub exclude_tools: Vec<String>,
+    /// Whether nothing is shown that is not included (`security.strict`).
+    pub strict: bool,
     /// Where it is written.
     pub origin: SettingsOrigin,
     /// The extension it belongs to, also when the settings change something about it.

@@ -85,6 +85,7 @@ impl<'a> Entry<'a> {
             description: raw.description.as_ref().map(|description| description.value.clone()),
             include_tools: raw.include_tools.as_ref().map(texts),
             exclude_tools: raw.exclude_tools.as_ref().map(texts).unwrap_or_default(),
+            strict: false,
             origin: self.layer.origin(self.name.at.line),
             extension: self.layer.extension.clone(),
         })
@@ -176,8 +177,9 @@ impl<'a> Entry<'a> {
     fn stdio(&mut self, command: &Located<String>, raw: &RawServer) -> Result<StdioConfig, Unusable> {
         let command_text = self.plain_text(command, Field::Key("command"))?;
         let command_text = self.without_tilde(command.at, "command", command_text);
-        let mut args = Vec::new();
-        for (index, arg) in raw.args.iter().flat_map(|args| &args.value).enumerate() {
+        let written_args = raw.args.as_ref().map_or(&[][..], |args| &args.value);
+        let mut args = Vec::with_capacity(written_args.len());
+        for (index, arg) in written_args.iter().enumerate() {
             args.push(self.process_text(arg, Field::Element("args", index), Unset::Keep)?);
         }
         let mut env = BTreeMap::new();
@@ -241,7 +243,7 @@ impl<'a> Entry<'a> {
         unset: Unset,
     ) -> Result<ConfigText, Unusable> {
         let text = self.text(written, field, unset)?;
-        if text.with_stand_ins("").contains('\0') {
+        if text.contains('\0') {
             return Err(self.refuse(written.at, field, "the text has a NUL character", "remove the `\\u0000`"));
         }
         Ok(text)

@@ -8,6 +8,8 @@ pub mod text;
 pub mod secret_look;
 pub(crate) mod shown;
 
+mod identity;
+
 pub mod enablement;
 
 mod allow_lists;
@@ -17,8 +19,11 @@ pub(crate) mod remote;
 pub mod resolve;
 
 pub use allow_lists::{HeldBack, held_back};
-pub use config::{HttpConfig, ServerConfig, ServerName, ServerNameError, StdioConfig, TransportConfig};
+pub use config::{
+    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, ServerNameError, StdioConfig, TransportConfig,
+};
 pub use enablement::Enablement;
+pub use identity::identity;
 pub use remote::{HeaderCheck, Refusal, check_header, check_url};
 pub use resolve::{ServerSet, SetAside, SetAsideReason, Switches, WrittenTarget, folded, resolve, untrusted};
 pub use shown::written_target;

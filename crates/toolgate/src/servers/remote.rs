@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, Uri};
 
 use crate::servers::text::ConfigText;
-use crate::settings::expand::Part;
+use crate::settings::Part;
 
 /// Headers that belong to HTTP itself; sending them by hand would break the framing of requests.
 const HEADERS_OF_HTTP: [&str; 7] =

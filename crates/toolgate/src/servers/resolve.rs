@@ -120,11 +120,12 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     highest_first.sort_by_key(|layer| Reverse(layer.source));
     let lists = AllowLists::of(layers, switches.allowed.as_deref());
     let of_extensions = of_extensions(&highest_first, switches);
-    let mut set = ServerSet::default();
+    let written: usize = layers.iter().map(|layer| layer.settings.mcp_servers.len()).sum();
+    let mut set = ServerSet { active: Vec::with_capacity(written.min(SERVERS_MAX)), ..ServerSet::default() };
     set.diagnostics.extend(highest_first.iter().flat_map(|layer| layer.diagnostics.iter().cloned()));
     let mut found = Diagnostics::default();
     // Where the winner of each name stands; put into words only for those that it beats.
-    let mut winners: HashMap<&str, (&SettingsLayer, usize)> = HashMap::new();
+    let mut winners: HashMap<&str, (&SettingsLayer, usize)> = HashMap::with_capacity(written);
     for layer in highest_first {
         for entry in &layer.settings.mcp_servers {
             let (name, line) = (&entry.name.value, entry.name.at.line);

@@ -3,20 +3,24 @@
 //! Written by hand and in one pass over the bytes, because it runs over the whole environment when a host starts. Letter case is ignored,
 //! as in the environments of some systems. Rather too much is taken for a secret than too little.
 
-/// Words in the names of secrets.
-const SECRET_WORDS: [&str; 10] =
-    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
-
 /// The longest name or password looked for in an address.
 const URL_PART_BYTES: usize = 1024;
 
 /// Whether a name says that what it stands for is secret.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
-    let name = name.as_bytes();
-    SECRET_WORDS.iter().any(|word| {
-        let mut windows = name.windows(word.len());
-        windows.any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    let bytes = name.as_bytes();
+    bytes.iter().enumerate().any(|(index, byte)| {
+        let words: &[&str] = match byte.to_ascii_uppercase() {
+            b'A' => &["AUTH"],
+            b'C' => &["CERT", "CREDENTIAL", "CREDS"],
+            b'K' => &["KEY"],
+            b'P' => &["PASSWD", "PASSWORD", "PRIVATE"],
+            b'S' => &["SECRET"],
+            b'T' => &["TOKEN"],
+            _ => return false,
+        };
+        bytes.get(index..).is_some_and(|rest| words.iter().any(|word| after(rest, word).is_some()))
     })
 }
 

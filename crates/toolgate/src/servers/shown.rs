@@ -1,13 +1,14 @@
 //! Command lines and addresses as they may be shown to people and written to logs. References to secrets are shown as they are written.
 
+use std::borrow::Cow;
+
 use http::Uri;
 
 use crate::servers::resolve::WrittenTarget;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
 use crate::servers::text::ConfigText;
-use crate::settings::Located;
-use crate::settings::expand::Part;
 use crate::settings::raw::{RawServer, TransportType};
+use crate::settings::{Located, Part};
 
 const COVER: &str = "****";
 
@@ -15,7 +16,9 @@ const NOT_A_URL: &str = "(not a URL)";
 
 /// A command line on which what looks like a secret is covered.
 pub(crate) fn shown_command(command: &str, args: &[ConfigText]) -> String {
-    let mut shown = quoted(command);
+    let plain_bytes = args.iter().filter_map(ConfigText::as_plain).map(|arg| arg.len() + 1).sum::<usize>();
+    let mut shown = String::with_capacity(command.len() + plain_bytes);
+    shown.push_str(&quoted(command));
     let mut last_named_a_secret = false;
     for arg in args {
         let start = match arg.parts() {
@@ -23,7 +26,7 @@ pub(crate) fn shown_command(command: &str, args: &[ConfigText]) -> String {
             _ => "",
         };
         let is_flag = start.starts_with('-');
-        let text = if last_named_a_secret && !is_flag { covered(arg) } else { shown_argument(arg) };
+        let text = if last_named_a_secret && !is_flag { covered(arg).into() } else { shown_argument(arg) };
         shown.push(' ');
         shown.push_str(&quoted(&text));
         last_named_a_secret = is_flag && arg.as_plain().is_some_and(|arg| !arg.contains('=') && names_a_secret(arg));
@@ -47,33 +50,34 @@ fn shown_part(plain: impl Fn(&str) -> String) -> impl Fn(&Part) -> String {
 }
 
 /// `--api-key=…`, `TOKEN=…`, `Authorization: …`, and texts that give themselves away.
-fn shown_argument(arg: &ConfigText) -> String {
-    let plain = |text: &str| if value_looks_secret(text) { COVER.to_owned() } else { text.to_owned() };
-    let [Part::Plain(first), others @ ..] = arg.parts() else {
-        return arg.parts().iter().map(shown_part(plain)).collect();
-    };
-    for separator in ["=", ": "] {
-        if let Some((name, value)) = first.split_once(separator)
-            && names_a_secret(name)
-            && !value_looks_secret(first)
-        {
-            let mut rest = others.to_vec();
-            if !value.is_empty() {
-                rest.insert(0, Part::Plain(value.to_owned()));
-            }
-            return format!("{name}{separator}{}", covered(&ConfigText::new(rest)));
+fn shown_argument(arg: &ConfigText) -> Cow<'_, str> {
+    // Most arguments are words without a separator.
+    if let [Part::Plain(first), others @ ..] = arg.parts()
+        && first.contains(['=', ':'])
+        && !value_looks_secret(first)
+    {
+        let mut pairs = ["=", ": "].into_iter().filter_map(|separator| Some((separator, first.split_once(separator)?)));
+        if let Some((separator, (name, value))) = pairs.find(|(_, (name, _))| names_a_secret(name)) {
+            let rest = std::iter::once(Part::Plain(value.to_owned())).chain(others.iter().cloned());
+            return format!("{name}{separator}{}", covered(&ConfigText::new(rest.collect()))).into();
         }
     }
-    arg.parts().iter().map(shown_part(plain)).collect()
+    let plain = |text: &str| if value_looks_secret(text) { COVER.to_owned() } else { text.to_owned() };
+    match arg.as_plain() {
+        Some(text) if !value_looks_secret(text) => text.into(),
+        _ => arg.parts().iter().map(shown_part(plain)).collect(),
+    }
 }
 
 /// A word as a shell would need it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,~*…".contains(letter);
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_sign =
+        |letter| matches!(letter, '-' | '_' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '~' | '*' | '…');
+    let is_plain = |letter: char| letter.is_alphanumeric() || is_sign(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
+        word.into()
     } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        format!("'{}'", word.replace('\'', r"'\''")).into()
     }
 }
 

@@ -2,37 +2,34 @@
 
 use std::fmt;
 
-use crate::settings::expand::Part;
 use crate::settings::secret_reference::{self, SecretReference};
+use crate::settings::{Part, Parts};
 
 /// A text of a server's settings: plain, or with references to secrets in it. Two are equal when they are written alike.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct ConfigText(Vec<Part>);
+pub struct ConfigText(Parts);
 
 impl ConfigText {
-    pub(crate) const fn new(parts: Vec<Part>) -> Self {
+    pub(crate) const fn new(parts: Parts) -> Self {
         Self(parts)
     }
 
     /// A text as it stands in a file, for showing it: references are told apart, variables are left as they are.
     #[must_use]
     pub fn as_written(text: &str) -> Self {
-        let mut parts = Vec::new();
-        let (mut plain, mut rest) = (String::new(), text);
+        let mut parts = Parts::default();
+        let mut rest = text;
         while let Some((before, inside)) = rest.split_once("${") {
-            plain.push_str(before);
+            parts.push_text(before);
             if let Some(Ok((reference, after))) = secret_reference::read(inside) {
-                parts.push(Part::Plain(std::mem::take(&mut plain)));
-                parts.push(Part::Secret(reference));
+                parts.push_reference(reference);
                 rest = after;
             } else {
-                plain.push_str("${");
+                parts.push_text("${");
                 rest = inside;
             }
         }
-        plain.push_str(rest);
-        parts.push(Part::Plain(plain));
-        parts.retain(|part| !matches!(part, Part::Plain(text) if text.is_empty()));
+        parts.push_text(rest);
         Self(parts)
     }
 
@@ -45,7 +42,7 @@ impl ConfigText {
     /// The whole text, when there is no reference in it.
     #[must_use]
     pub fn as_plain(&self) -> Option<&str> {
-        match self.0.as_slice() {
+        match self.parts() {
             [] => Some(""),
             [Part::Plain(text)] => Some(text),
             _ => None,
@@ -68,23 +65,31 @@ impl ConfigText {
 
     /// The text with something in the place of each reference, so that the rest can be checked before the secrets are known.
     pub(crate) fn with_stand_ins(&self, stand_in: &str) -> String {
-        let text = |part: &Part| match part {
-            Part::Plain(text) => text.clone(),
-            Part::Secret(_) => stand_in.to_owned(),
-        };
-        self.0.iter().map(text).collect()
+        let mut whole = String::new();
+        for part in self.parts() {
+            whole.push_str(match part {
+                Part::Plain(text) => text,
+                Part::Secret(_) => stand_in,
+            });
+        }
+        whole
+    }
+
+    /// Whether a character stands in it, outside of references.
+    pub(crate) fn contains(&self, letter: char) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Plain(text) if text.contains(letter)))
     }
 
     /// Without space at its ends.
-    pub(crate) fn trimmed(mut self) -> Self {
-        if let Some(Part::Plain(first)) = self.0.first_mut() {
+    pub(crate) fn trimmed(&self) -> Self {
+        let mut parts = self.0.to_vec();
+        if let Some(Part::Plain(first)) = parts.first_mut() {
             *first = first.trim_start().to_owned();
         }
-        if let Some(Part::Plain(last)) = self.0.last_mut() {
+        if let Some(Part::Plain(last)) = parts.last_mut() {
             *last = last.trim_end().to_owned();
         }
-        self.0.retain(|part| !matches!(part, Part::Plain(text) if text.is_empty()));
-        self
+        Self(parts.into_iter().collect())
     }
 }
 
@@ -105,7 +110,7 @@ impl From<&str> for ConfigText {
 impl From<String> for ConfigText {
     /// The text as it is: nothing in it is a reference.
     fn from(text: String) -> Self {
-        if text.is_empty() { Self::default() } else { Self(vec![Part::Plain(text)]) }
+        Self(text.into())
     }
 }
 

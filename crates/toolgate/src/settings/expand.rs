@@ -15,7 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::settings::secret_reference::{self, ReferenceFault, SecretReference};
+use crate::settings::parts::Parts;
+use crate::settings::secret_reference::{self, ReferenceFault};
 
 /// What becomes of a variable that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,31 +30,12 @@ pub enum Unset {
 /// A text with its variables filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expanded {
-    /// What it consists of. No two plain parts follow one another, and none is empty.
-    pub parts: Vec<Part>,
+    /// What it consists of.
+    pub parts: Parts,
     /// The variables that are not set, in order of appearance, each once.
     pub unset: Vec<UnsetVariable>,
     /// How long it is, references as they are written.
     pub bytes: usize,
-}
-
-/// A part of a text.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Text, which may be secret now.
-    Plain(String),
-    /// A reference, which is followed when the text is used.
-    Secret(SecretReference),
-}
-
-impl std::fmt::Debug for Part {
-    /// What variables brought in may be secret; a reference is not.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Plain(_) => f.write_str("…"),
-            Self::Secret(reference) => write!(f, "{reference}"),
-        }
-    }
 }
 
 /// Why a text cannot be expanded.
@@ -115,15 +97,7 @@ pub fn expand(
 impl Expanded {
     fn push(&mut self, text: &str) {
         self.bytes += text.len();
-        match self.parts.last_mut() {
-            _ if text.is_empty() => (),
-            Some(Part::Plain(plain)) => plain.push_str(text),
-            _ => {
-                // Most texts are one part, and there are many of them.
-                self.parts.reserve_exact(1);
-                self.parts.push(Part::Plain(text.to_owned()));
-            }
-        }
+        self.parts.push_text(text);
     }
 
     /// Takes in what starts with a `$`, and gives what follows.
@@ -136,7 +110,7 @@ impl Expanded {
         if let Some(read) = after_dollar.strip_prefix('{').and_then(secret_reference::read) {
             let (reference, after) = read.map_err(ExpandError::Reference)?;
             self.bytes += reference.to_string().len();
-            self.parts.push(Part::Secret(reference));
+            self.parts.push_reference(reference);
             return Ok(after);
         }
         let (placeholder, after) = placeholder(after_dollar);
@@ -219,7 +193,8 @@ fn is_part_of_name(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExpandError, Expanded, Part, Unset, expand};
+    use super::{ExpandError, Expanded, Unset, expand};
+    use crate::settings::parts::Part;
     use crate::settings::secret_reference::ReferenceFault;
     use std::collections::BTreeMap;
 

@@ -14,6 +14,7 @@ use crate::settings::position::Located;
 use crate::settings::raw::{RawEntry, RawList, RawPair, RawServer, RawServerEntry, RawSettings, RawValue};
 use crate::settings::read::{Members, file_text, read_object, read_servers};
 use crate::settings::source::{Extension, SettingsLayer, SettingsOrigin, SettingsSource, Variables};
+use crate::settings::syntax::ParsedText;
 use crate::settings::value_reader::ValueReader;
 use crate::state_file;
 
@@ -113,7 +114,8 @@ fn read_one(folder: &Path, scope: Scope, env: &HostEnv) -> ReadOne {
     for path in MANIFESTS.map(|name| folder.join(name)) {
         let broken = |error: crate::settings::SettingsError| Box::new(error.diagnostic().clone());
         let Some(text) = file_text(&path, source).map_err(broken)? else { continue };
-        let (manifest, diagnostics) = read_object(&text, &path, source, read_manifest).map_err(broken)?;
+        let (manifest, diagnostics) =
+            read_object(&ParsedText::new(&text), &path, source, read_manifest).map_err(broken)?;
         let origin = SettingsOrigin { source, path: Some(path.clone()), line: None };
         let refuse = |message: &str, hint: &str| Box::new(complaint(origin.clone(), message.to_owned(), hint));
         let is_name = |name: &String| {

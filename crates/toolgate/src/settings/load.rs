@@ -8,11 +8,13 @@ use crate::limits::{CONNECT_LIMIT_COUNT, CONNECT_LIMIT_MAX};
 use crate::settings::brought::{self, Brought, OwnSettings};
 use crate::settings::diagnostic::{Diagnostic, SettingsError, Severity};
 use crate::settings::extensions::{self, EXTENSIONS_FOLDER, ExtensionState, Found, Scope};
+use crate::settings::kept::ListedEntry;
 use crate::settings::position::{Located, Position};
 use crate::settings::raw::{RawEntry, RawList, RawServer, RawServerEntry, RawSettings, ToolNaming};
-use crate::settings::read::{file_text, read_file, read_text};
+use crate::settings::read::{file_text, read_file, read_parsed};
 use crate::settings::server_command::make_entry;
 use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
+use crate::settings::syntax::ParsedText;
 
 /// The file in a settings folder.
 pub const SETTINGS_FILE: &str = "settings.json";
@@ -48,16 +50,7 @@ pub struct LoadOptions {
 }
 
 /// Reads a file that is written in the way of another client. `None` when it is not.
-pub type OtherFormats = fn(&Path, &str, SettingsSource) -> Result<Option<SettingsLayer>, SettingsError>;
-
-/// A tool that nobody sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExcludedTool {
-    /// Its name, or a pattern.
-    pub name: String,
-    /// Where that is written.
-    pub origin: SettingsOrigin,
-}
+pub type OtherFormats = fn(&Path, &ParsedText<'_>, SettingsSource) -> Result<Option<SettingsLayer>, SettingsError>;
 
 /// `security.folderTrust`, as it is in force. A workspace folder has no say in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,12 +95,13 @@ pub fn load(env: &HostEnv, options: &LoadOptions) -> Settings {
 fn read_config(path: &Path, other_formats: Option<OtherFormats>) -> Result<SettingsLayer, SettingsError> {
     let source = SettingsSource::CommandLine;
     let text = file_text(path, source)?.ok_or_else(|| no_such_file(path))?;
+    let parsed = ParsedText::new(&text);
     if let Some(read) = other_formats
-        && let Some(layer) = read(path, &text, source)?
+        && let Some(layer) = read(path, &parsed, source)?
     {
         return Ok(layer);
     }
-    read_text(&text, path, source)
+    read_parsed(&parsed, path, source)
 }
 
 /// The lowest layer: `{"mcpServers": {"workspace": {"builtin": "workspace"}}}`.
@@ -158,15 +152,20 @@ impl Settings {
 
     /// Tools that nobody sees: `tools.exclude` of every layer, and `excludeTools` of every extension that is enabled.
     #[must_use]
-    pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
+    pub fn excluded_tools(&self) -> Vec<ListedEntry> {
+        let entry = |text: &str, origin: SettingsOrigin, layer: &SettingsLayer| ListedEntry {
+            text: text.to_owned(),
+            origin,
+            is_of_workspace: layer.is_of_workspace(),
+        };
         let written = self.layers.iter().flat_map(|layer| {
             let list = layer.settings.tools.exclude.iter().flat_map(|list| &list.value);
-            list.map(|name| ExcludedTool { name: name.value.clone(), origin: layer.origin(name.at.line) })
+            list.map(move |name| entry(&name.value, layer.origin(name.at.line), layer))
         });
         let of_extensions = self.layers.iter().filter_map(|layer| Some((layer, layer.extension.as_ref()?)));
         let of_extensions = of_extensions.flat_map(|(layer, extension)| {
             let origin = SettingsOrigin { source: layer.source, path: layer.path.clone(), line: None };
-            extension.exclude_tools.iter().map(move |name| ExcludedTool { name: name.clone(), origin: origin.clone() })
+            extension.exclude_tools.iter().map(move |name| entry(name, origin.clone(), layer))
         });
         written.chain(of_extensions).collect()
     }

@@ -30,10 +30,12 @@ pub mod extensions;
 
 pub mod brought;
 pub mod dotenv;
+mod kept;
 pub mod load;
 mod server_command;
 
 pub mod expand;
+mod parts;
 pub mod secret_reference;
 
 mod json_schema;
@@ -48,7 +50,10 @@ pub(crate) use extension_switch::file as extension_enablement_file;
 pub use extension_switch::{disable_extension, enable_extension};
 pub use extensions::ExtensionState;
 pub use json_schema::json_schema;
-pub use load::{EnvExceptions, ExcludedTool, FolderTrustSettings, LoadOptions, Settings, load};
+pub use kept::ListedEntry;
+pub use load::{EnvExceptions, FolderTrustSettings, LoadOptions, Settings, load};
+pub use parts::{Part, Parts};
 pub use position::{Located, Position};
 pub use reference_page::reference_page;
 pub use source::{Extension, SettingsLayer, SettingsOrigin, SettingsSource};
+pub use syntax::ParsedText;

@@ -40,7 +40,7 @@ pub(crate) struct Places<'t> {
 
 impl<'t> Places<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(index, _)| index + 1);
+        let after_breaks = text.match_indices('\n').map(|(index, _)| index + 1);
         let line_starts = std::iter::once(0).chain(after_breaks).collect();
         Self { text, line_starts, last: Cell::new((0, Position { line: 1, column: 1 })) }
     }

@@ -18,7 +18,7 @@ use crate::settings::raw::{RawAdvanced, RawMcp, RawMember, RawSecurity, RawServe
 use crate::settings::read_server::read_entry;
 use crate::settings::read_shape::{read_amount, read_shape, unknown};
 use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
-use crate::settings::syntax::{self, SyntaxFault};
+use crate::settings::syntax::{ParsedText, SyntaxFault};
 use crate::settings::value_reader::{ValueReader, WrongValue};
 
 /// Reads a settings file. `None` when there is none.
@@ -34,21 +34,30 @@ pub fn read_file(path: &Path, source: SettingsSource) -> Result<Option<SettingsL
 /// # Errors
 /// When the text is not JSON (comments and trailing commas are fine) or not an object.
 pub fn read_text(text: &str, path: &Path, source: SettingsSource) -> Result<SettingsLayer, SettingsError> {
-    let (settings, diagnostics) = read_object(text, path, source, read_root)?;
+    read_parsed(&ParsedText::new(text), path, source)
+}
+
+/// The same for a text that somebody else had a look at before.
+pub(crate) fn read_parsed(
+    parsed: &ParsedText<'_>,
+    path: &Path,
+    source: SettingsSource,
+) -> Result<SettingsLayer, SettingsError> {
+    let (settings, diagnostics) = read_object(parsed, path, source, read_root)?;
     Ok(SettingsLayer { source, path: Some(path.to_owned()), settings, extension: None, diagnostics })
 }
 
-/// Reads the text of a file that is one object.
+/// Reads a file that is one object.
 pub(crate) fn read_object<T: Default>(
-    text: &str,
+    parsed: &ParsedText<'_>,
     path: &Path,
     source: SettingsSource,
     read_members: impl FnOnce(&mut ValueReader<'_>, &Members<'_, '_>) -> T,
 ) -> Result<(T, Vec<Diagnostic>), SettingsError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let tree = syntax::parse(text).map_err(|fault| syntax_error(text, path, source, fault))?;
+    let text = parsed.text;
+    let tree = parsed.tree.as_ref().map_err(|fault| syntax_error(text, path, source, fault.clone()))?;
     let mut reader = ValueReader::new(text, source, path);
-    let read = match &tree {
+    let read = match tree {
         Some(Value::Object(root)) => {
             let members = reader.members(root, None);
             read_members(&mut reader, &members)
@@ -190,7 +199,12 @@ fn read_tools(reader: &mut ValueReader<'_>, key: KeyPath<'_>, members: &Members<
         let (value, field) = (&member.value, key.key(known.name));
         match known.name {
             "naming" => tools.naming = usable(reader.word(value, field, &NAMINGS)),
-            "exclude" => tools.exclude = usable(reader.list_or_one(value, field)),
+            // A list that cannot be read must not let through what it was to hold back.
+            "exclude" => {
+                let everything = |at| Some(Located { value: vec![Located { value: "*".to_owned(), at }], at });
+                let list = reader.list_or_one(value, field);
+                tools.exclude = list.unwrap_or_else(|WrongValue(_)| everything(reader.place(value)));
+            }
             "truncateToolOutputThreshold" => {
                 tools.truncate_tool_output_threshold = usable(reader.number(value, field));
             }

@@ -174,7 +174,7 @@ mod tests {
             (
                 r#""audit": {"arguments": "all", "fsync": "always"}"#,
                 "{arguments='all' fsync='always'}",
-                &["audit.arguments: expected \"redacted\", \"full\" or \"none\", found another word"],
+                &["audit.arguments: expected \"redacted\" or \"full\", found another word"],
             ),
             (
                 r#""general": {"vimMode": true, "plan": {"enabled": "True"}}"#,

@@ -153,8 +153,8 @@ fn end_of_command(text: &str) -> Option<usize> {
 
 /// Whether a text holds anything that reads like a reference, also a wrong one.
 pub(crate) fn has_reference(text: &str) -> bool {
-    text.match_indices("${")
-        .any(|(start, mark)| text.get(start + mark.len()..).is_some_and(|inside| read(inside).is_some()))
+    let mut after_dollars = text.match_indices('$').filter_map(|(start, mark)| text.get(start + mark.len()..));
+    after_dollars.any(|after| after.strip_prefix('{').is_some_and(|inside| read(inside).is_some()))
 }
 
 #[cfg(test)]

@@ -6,8 +6,26 @@ use jsonc_parser::{CollectOptions, ParseOptions, ParseStringErrorKind, parse_to_
 
 use crate::limits::SETTINGS_DEPTH_MAX;
 
+/// A text and its tree: parsed once, for everybody who asks what is written in it.
+#[derive(Debug)]
+pub struct ParsedText<'t> {
+    /// Without the mark that some editors put at the start.
+    pub(crate) text: &'t str,
+    /// `None` when nothing but comments is written.
+    pub(crate) tree: Result<Option<Value<'t>>, SyntaxFault>,
+}
+
+impl<'t> ParsedText<'t> {
+    /// Parses a text.
+    #[must_use]
+    pub fn new(text: &'t str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Self { text, tree: parse(text) }
+    }
+}
+
 /// Why a text is no settings file, and where.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxFault {
     /// The byte it is about.
     pub(crate) offset: usize,
@@ -75,16 +93,17 @@ fn survey(text: &str) -> Result<(), SyntaxFault> {
 
 /// The offset behind the closing quote of the string that starts at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> Result<usize, SyntaxFault> {
+    // Most bytes of a file are these.
+    let is_ordinary = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=8 | 10..=31 | 127);
     let mut offset = start + 1;
-    while let Some(&byte) = bytes.get(offset) {
-        match byte {
-            b'"' => return Ok(offset + 1),
-            b'\\' => offset += 1,
-            b'\n' | b'\r' => break,
-            0..=8 | 11..=31 | 127 => return Err(control_character(offset, byte)),
-            _ => (),
+    loop {
+        offset += bytes.get(offset..).unwrap_or_default().iter().take_while(|byte| is_ordinary(byte)).count();
+        match bytes.get(offset) {
+            Some(b'"') => return Ok(offset + 1),
+            Some(b'\\') => offset += 2,
+            Some(b'\n' | b'\r') | None => break,
+            Some(byte) => return Err(control_character(offset, *byte)),
         }
-        offset += 1;
     }
     let hint = "a string ends on the line it starts on; a line break in it is written `\\n`";
     Err(SyntaxFault::new(start, "expected `\"` at the end of the string that starts here", hint))

@@ -17,8 +17,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{SECRET_BYTES_MAX, SECRET_COMPLAINT_CHARS_MAX, SECRET_REFERENCE_CHARS_MAX, SERVER_TEXT_BYTES_MAX};
 use crate::servers::text::ConfigText;
 use crate::servers::{ServerConfig, ServerName};
+use crate::settings::Part;
 use crate::settings::diagnostic::{KeyPath, visible};
-use crate::settings::expand::Part;
 use crate::settings::secret_reference::{SecretKind, SecretReference};
 
 /// A text that may be secret. It cannot be printed.

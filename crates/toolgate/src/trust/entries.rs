@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{DOTENV_FILE_BYTES_MAX, TRUST_FILE_BYTES_MAX};
+use crate::limits::{DOTENV_FILE_BYTES_MAX, POLICY_FILE_BYTES_MAX, TRUST_FILE_BYTES_MAX};
 use crate::settings::Settings;
 use crate::settings::raw::{RawEntry, RawServer};
 use crate::settings::source::SettingsLayer;
@@ -25,6 +25,9 @@ const VERSION: u32 = 1;
 
 /// What the `.env` file of a folder is called in its record, beside the names of servers.
 pub const ENV_FILE_ENTRY: &str = "./.env";
+
+/// What the policies of a folder are called there.
+pub const POLICIES_ENTRY: &str = "./.toolgate/policies";
 
 /// What became of an entry since its folder was trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +89,9 @@ fn form_of_server(server: &RawServer) -> Canonical {
 
 /// Compares the entries of a folder that a rule trusts with what is recorded.
 pub(crate) fn compare(env: &HostEnv, workspace: &Path, settings: &Settings) -> Result<Compared> {
-    // With a file named for the run the folder's own settings are not read, and not compared with anything.
-    if brought_layers(settings).next().is_none() && settings.brought.env_file.is_none() {
+    // With a file named for the run the folder's own settings are not read, and there is nothing to record of them.
+    let brings_servers = brought_layers(settings).next().is_some() || settings.brought.env_file.is_some();
+    if !brings_servers && settings.brought.folder.is_none() {
         return Ok(Compared::Recorded(BTreeMap::new()));
     }
     let file = entries_file(env);
@@ -96,7 +100,8 @@ pub(crate) fn compare(env: &HostEnv, workspace: &Path, settings: &Settings) -> R
     let book = text.map_or_else(|| Ok(Book::default()), |text| parse(&text, &file))?;
     Ok(match book.workspaces.get(&key) {
         Some(record) => Compared::Recorded(changes(record, &fingerprints(settings))),
-        None => Compared::Unrecorded,
+        None if brings_servers || !settings.brought.policies.is_empty() => Compared::Unrecorded,
+        None => Compared::Recorded(BTreeMap::new()),
     })
 }
 
@@ -129,7 +134,10 @@ fn changes(record: &Record, now: &Record) -> BTreeMap<String, EntryChange> {
         };
         Some((name.clone(), change))
     };
-    now.iter().filter_map(change).collect()
+    // A server that is gone does nothing any more. Policies that are gone no longer forbid anything.
+    let gone = (record.contains_key(POLICIES_ENTRY) && !now.contains_key(POLICIES_ENTRY))
+        .then(|| (POLICIES_ENTRY.to_owned(), EntryChange::Changed));
+    now.iter().filter_map(change).chain(gone).collect()
 }
 
 /// Records some of the entries that a folder brings as they are now, and forgets those that are gone.
@@ -182,7 +190,20 @@ fn fingerprints(settings: &Settings) -> Record {
     }
     let mut record: Record = forms.into_iter().map(|(name, forms)| (name.to_owned(), hash_of(&forms))).collect();
     record.extend(settings.brought.env_file.as_deref().map(|file| (ENV_FILE_ENTRY.to_owned(), hash_of_file(file))));
+    let policies = &settings.brought.policies;
+    record.extend((!policies.is_empty()).then(|| (POLICIES_ENTRY.to_owned(), hash_of_policies(policies))));
     record
+}
+
+/// All policies of a folder together: one that is taken away changes what is forbidden as much as one that is written anew.
+fn hash_of_policies(files: &[PathBuf]) -> String {
+    let mut form = Canonical::new("policies");
+    for file in files {
+        form.bytes(file.file_name().unwrap_or_default().as_encoded_bytes());
+        let text = state_file::read(file, POLICY_FILE_BYTES_MAX).ok().flatten();
+        form.text(text.as_deref().unwrap_or("unreadable"));
+    }
+    form.hash()
 }
 
 /// What a variable says decides what is started, and where secrets are sent. One that cannot be read is not the one that was trusted.

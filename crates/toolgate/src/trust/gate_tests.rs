@@ -30,6 +30,7 @@ fn server(name: &str, source: SettingsSource, path: &str) -> ServerConfig {
         description: None,
         include_tools: None,
         exclude_tools: Vec::new(),
+        strict: false,
         origin: SettingsOrigin { source, path: Some(PathBuf::from(path)), line: Some(1) },
         extension: None,
     }

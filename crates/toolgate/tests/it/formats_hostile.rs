@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use toolgate::formats::{Format, detect, layer, read};
 use toolgate::limits::{YAML_BRACKETS_MAX, YAML_FILE_BYTES_MAX};
-use toolgate::settings::SettingsSource;
+use toolgate::settings::{ParsedText, SettingsSource};
 
 const PATH: &str = "/x/file";
 
@@ -139,7 +139,7 @@ fn no_beginning_of_a_file_is_too_much() {
                 let at = error.position().unwrap_or_else(|| panic!("{format} at {end}: {error}"));
                 assert!(at.line >= 1 && at.line <= part.lines().count() + 1, "{format} at {end}: {error}");
             }
-            let _layer = layer(Path::new(PATH), part, SettingsSource::CommandLine);
+            let _layer = layer(Path::new(PATH), &ParsedText::new(part), SettingsSource::CommandLine);
         }
     }
 }

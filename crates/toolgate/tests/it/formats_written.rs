@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use toolgate::formats::{Format, NamedServer, entry, layer, read, write};
-use toolgate::settings::SettingsSource;
 use toolgate::settings::raw::RawEntry;
+use toolgate::settings::{ParsedText, SettingsSource};
 use toolgate_testkit::snapshot::assert_snapshot;
 
 const PATH: &str = "/x/settings";
@@ -119,7 +119,7 @@ fn files_look_as_their_clients_write_them_and_losses_are_told() {
 
 /// The names and lines of a layer, and what is said about it.
 fn shown(path: &str, text: &str) -> Option<(String, String)> {
-    let layer = layer(Path::new(path), text, SettingsSource::CommandLine).unwrap()?;
+    let layer = layer(Path::new(path), &ParsedText::new(text), SettingsSource::CommandLine).unwrap()?;
     let entries = layer.settings.mcp_servers.iter().map(|one| {
         let broken = if matches!(one.entry, RawEntry::Broken(_)) { "!" } else { "" };
         format!("{}{broken}:{}", one.name.value, one.name.at.line)
@@ -145,6 +145,6 @@ fn files_of_others_are_layers_with_true_lines() {
     {
         assert_eq!(shown(path, text), None, "{path}: our own reader says what is wrong");
     }
-    let error = layer(Path::new("x.yaml"), "a: [", SettingsSource::CommandLine).unwrap_err();
+    let error = layer(Path::new("x.yaml"), &ParsedText::new("a: ["), SettingsSource::CommandLine).unwrap_err();
     assert_eq!((error.diagnostic().origin.line, error.excerpt().is_some()), (Some(2), true), "{error}");
 }

@@ -214,7 +214,7 @@ fn excluded_tools_are_those_of_all_scopes_and_extensions() {
     ];
     let files: Vec<(At, &str)> = files.iter().map(|(at, text)| (*at, text.as_str())).collect();
     let names = |setup: &Setup| -> BTreeSet<String> {
-        setup.settings.excluded_tools().into_iter().map(|one| format!("{}@{}", one.name, one.origin.source)).collect()
+        setup.settings.excluded_tools().into_iter().map(|one| format!("{}@{}", one.text, one.origin.source)).collect()
     };
     let all = ["d@system-defaults", "u@user", "w@workspace", "o@system-overrides", "ext@extension"];
     assert_eq!(names(&read(&room(&files), &trusted())), all.map(ToOwned::to_owned).into());

@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
 
 mod asking;
+mod audit;
+mod audit_changed;
+mod audit_processes;
 mod calls;
 mod catalog;
 mod changes;
@@ -10,7 +13,9 @@ mod connecting;
 mod formats;
 mod formats_hostile;
 mod formats_written;
+mod grants;
 mod layers;
+mod policy_docs;
 mod reload;
 mod secrets;
 mod support;

@@ -1,15 +1,18 @@
 //! A room with settings in it: scripted servers by name, and the host that uses them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate::discovery::Interest;
+use toolgate::policy::file::{self, FileSource};
+use toolgate::policy::{Permissions, Policy, Tier};
 use toolgate::trust::AdmittedServers;
 use toolgate::{
-    Asker, CallOutcome, Catalog, Host, HostBuilder, HostDirs, HostEnv, RawJson, RunOptions, Setup, SetupOptions,
-    SystemClock, ToolCall,
+    Asker, CallOutcome, CallRules, Catalog, Host, HostBuilder, HostDirs, HostEnv, RawJson, RunOptions, Setup,
+    SetupOptions, SystemClock, ToolCall,
 };
 use toolgate_testkit::{Record, Script, TestWorld, scripted_server_path};
 
@@ -107,7 +110,7 @@ impl Room {
     }
 
     pub(crate) fn builder(&self) -> HostBuilder {
-        Host::builder(self.env()).interest(Interest::ALL)
+        Host::builder(self.env()).interest(Interest::ALL).call_rules(lets_everything_through())
     }
 
     /// A host with all servers settled.
@@ -139,4 +142,12 @@ pub(crate) fn text(outcome: &CallOutcome) -> String {
 /// No arguments for a prompt.
 pub(crate) fn nothing() -> BTreeMap<String, String> {
     BTreeMap::new()
+}
+
+/// For tests that are not about what may be called.
+pub(crate) fn lets_everything_through() -> CallRules {
+    let source = FileSource::new(Tier::User, Path::new("test.toml"));
+    let text = "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 1\n";
+    let policy = Policy::new(file::parse(text, &source).rules);
+    CallRules { permissions: Permissions::new(policy), ..CallRules::default() }
 }

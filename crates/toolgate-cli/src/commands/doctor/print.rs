@@ -72,7 +72,7 @@ fn print_surroundings(printer: &mut Printer, configured: &Configured) -> Result<
         report.line(Mark::Plain, label, &format!("{names} ({origin})"))?;
     }
     for tool in setup.settings.excluded_tools() {
-        report.line(Mark::Plain, "tool hidden", &format!("{} ({})", tool.name, tool.origin))?;
+        report.line(Mark::Plain, "tool hidden", &format!("{} ({})", tool.text, tool.origin))?;
     }
     Ok(())
 }
@@ -205,7 +205,7 @@ pub(crate) fn write(json: &mut JsonWriter<'_>, configured: &Configured, checkups
         })?;
         object.array("excludedTools", setup.settings.excluded_tools(), |json, tool| {
             json.object(|object| {
-                object.string("name", &tool.name)?;
+                object.string("name", &tool.text)?;
                 object.member("origin", |json| write_origin(json, &tool.origin))
             })
         })?;

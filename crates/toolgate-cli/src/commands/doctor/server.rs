@@ -151,7 +151,7 @@ pub(crate) fn policy(config: &ServerConfig, configured: &Configured) -> String {
         None => parts.push("includes all tools".to_owned()),
     }
     let everywhere = settings.excluded_tools().len();
-    let own = config.exclude_tools.len().saturating_sub(everywhere);
+    let own = config.exclude_tools.len();
     if own > 0 {
         parts.push(format!("excludes {}", counted(own, "tool")));
     }

@@ -1,5 +1,7 @@
 //! `toolgate mcp list`: every server in the settings, where it is written, and how it is doing.
 
+use std::mem::ManuallyDrop;
+
 use clap::Args;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::SettingsOrigin;
@@ -32,7 +34,8 @@ pub(crate) struct Arguments {
 
 /// Runs the command. A server that is down is an answer, not a failure, unless it was asked for by name.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let configured = session.looked_at()?;
+    // The program ends after this, and the system takes back at once what would be given back piece by piece.
+    let configured = ManuallyDrop::new(session.looked_at()?);
     let only = session.options().server.clone();
     let meant = configured.meant(only.as_deref())?;
     let held_back = configured.set_aside().filter(|one| only.as_deref().is_none_or(|only| one.name == only));
@@ -268,7 +271,7 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
 pub(crate) fn write_origin(json: &mut JsonWriter<'_>, origin: &SettingsOrigin) -> std::io::Result<()> {
     json.object(|object| {
         object.string("source", origin.source.as_str())?;
-        let file = origin.path.as_ref().map(|path| path.display().to_string());
+        let file = origin.path.as_ref().map(|path| path.to_string_lossy());
         object.optional_string("file", file.as_deref())?;
         object.optional_number("line", origin.line.map(|line| line as u64))
     })

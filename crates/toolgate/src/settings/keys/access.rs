@@ -14,11 +14,14 @@ pub(crate) const SECURITY: &[Key] = &[
         ENV_REDACTION,
         "Which of your variables servers get, in spite of what their names look like.",
     ),
-    Key::new("strict", Shape::Truth, "Nothing is enabled unless it is included.")
-        .preset(Preset::Truth(false))
-        .accepted(),
-    switch("disableYoloMode", "Forbids the mode that asks nothing."),
-    switch("disableAlwaysAllow", "Forbids to remember an answer."),
+    Key::new("strict", Shape::Truth, "A server without `includeTools` has no tools.").preset(Preset::Truth(false)),
+    Key::new("disableYoloMode", Shape::Truth, "Forbids the mode that asks nothing.").preset(Preset::Truth(false)),
+    Key::new(
+        "disableAlwaysAllow",
+        Shape::Truth,
+        "Forbids to remember an answer, and what was remembered does not count.",
+    )
+    .preset(Preset::Truth(false)),
     switch("enablePermanentToolApproval", "Offers to remember an answer beyond the session."),
     switch("autoAddToPolicyByDefault", "Makes that the first choice."),
     switch("blockGitExtensions", "Forbids extensions that come from a repository."),
@@ -45,7 +48,8 @@ pub(crate) const ENV_REDACTION: &[Key] = &[
 
 /// The keys of `admin`.
 pub(crate) const ADMIN: &[Key] = &[
-    switch("secureModeEnabled", "Forbids the mode that asks nothing, and to remember an answer."),
+    Key::new("secureModeEnabled", Shape::Truth, "Forbids the mode that asks nothing, and to remember an answer.")
+        .preset(Preset::Truth(false)),
     Key::section("mcp", ADMIN_MCP, "What is allowed of servers.").accepted(),
     Key::section("extensions", ADMIN_EXTENSIONS, "What is allowed of extensions.").accepted(),
 ];

@@ -23,13 +23,11 @@ pub(crate) const GENERAL: &[Key] = &[
         Shape::Word(&APPROVAL_MODES),
         "What is asked about when a session begins. The mode that asks nothing is only for the command line.",
     )
-    .preset(Preset::Word("default"))
-    .accepted(),
-    Key::open_section("plan", PLAN, "The mode that changes nothing.").accepted(),
+    .preset(Preset::Word("default")),
+    Key::open_section("plan", PLAN, "The mode that changes nothing."),
 ];
 
-const PLAN: &[Key] =
-    &[Key::new("enabled", Shape::Truth, "Whether there is such a mode.").preset(Preset::Truth(true)).accepted()];
+const PLAN: &[Key] = &[Key::new("enabled", Shape::Truth, "Whether there is such a mode.").preset(Preset::Truth(true))];
 
 /// The keys of `context`.
 pub(crate) const CONTEXT: &[Key] =

@@ -15,17 +15,23 @@ pub(crate) const TOP: &[Key] = &[
     Key::section("tools", TOOLS, "All tools together."),
     Key::section("security", SECURITY, "What is let through."),
     Key::section("model", MODEL, "The model of a session.").accepted(),
-    Key::section("audit", AUDIT, "The record of all calls.").accepted(),
+    Key::section("audit", AUDIT, "The record of all calls."),
     Key::section("runtime", RUNTIME, "The servers that sessions share.").accepted(),
-    Key::new("policyPaths", Shape::ListOrOne, "More policy files, or folders with them.")
-        .merged(Merge::Union)
-        .accepted(),
-    Key::new("adminPolicyPaths", Shape::ListOrOne, "More policy files of the administrator, or folders with them.")
-        .merged(Merge::Union)
-        .accepted(),
+    Key::new(
+        "policyPaths",
+        Shape::ListOrOne,
+        "Policy files, or folders with them, in place of `policies` beside your settings. A folder has no say in it.",
+    )
+    .merged(Merge::Union),
+    Key::new(
+        "adminPolicyPaths",
+        Shape::ListOrOne,
+        "Policy files of the administrator, used when there are none in the system folder. Only for system settings.",
+    )
+    .merged(Merge::Union),
     Key::open_section("advanced", ADVANCED, "Variables from files."),
-    Key::open_section("general", GENERAL, "How a session begins.").accepted(),
-    Key::section("admin", ADMIN, "What the administrator allows at all.").accepted(),
+    Key::open_section("general", GENERAL, "How a session begins."),
+    Key::section("admin", ADMIN, "What the administrator allows at all."),
     Key::open_section("context", CONTEXT, "What a session has in view.").accepted(),
     Key::open_section("experimental", EXPERIMENTAL, "Switches of other clients.").accepted(),
     Key::new("hooks", Shape::Anything, "Programs that other clients run at certain moments.")
@@ -53,12 +59,18 @@ pub(crate) const MCP: &[Key] = &[
         "How many servers are being started at once.",
     )
     .preset(Preset::Number(CONNECT_LIMIT_COUNT as u64)),
-    Key::new("allowedApproves", Shape::Truth, "Whether tools of the servers in `mcp.allowed` run without asking.")
-        .preset(Preset::Truth(false))
-        .accepted(),
-    Key::new("autoAllowInHeadless", Shape::Truth, "Whether all tools run where nobody can be asked.")
-        .preset(Preset::Truth(false))
-        .accepted(),
+    Key::new(
+        "allowedApproves",
+        Shape::Truth,
+        "Whether tools of the servers in `mcp.allowed` run without asking. A folder has no say in it.",
+    )
+    .preset(Preset::Truth(false)),
+    Key::new(
+        "autoAllowInHeadless",
+        Shape::Truth,
+        "Whether tools of all servers run where nobody can be asked. A folder has no say in it.",
+    )
+    .preset(Preset::Truth(false)),
 ];
 
 /// The keys of `tools`.
@@ -69,7 +81,11 @@ pub(crate) const TOOLS: &[Key] = &[
         "How tools are called: by their own name, or all of them `mcp_server_tool`.",
     )
     .preset(Preset::Word("short")),
-    Key::new("exclude", Shape::ListOrOne, "Tools that nobody sees, on any server.")
+    Key::new(
+        "exclude",
+        Shape::ListOrOne,
+        "Tools that nobody sees, on any server: names, `*` for anything, `name(what its arguments begin with)` for some calls.",
+    )
         .preset(Preset::InWords("none"))
         .merged(Merge::Union),
     Key::new(
@@ -80,11 +96,14 @@ pub(crate) const TOOLS: &[Key] = &[
     .preset(Preset::Number(RESULT_CHARS_MAX as u64)),
     Key::section("search", SEARCH, "Tools that a model finds by searching instead of having them all in view.")
         .accepted(),
-    Key::new("allowed", Shape::ListOrOne, "Tools that run without asking.").accepted(),
-    Key::new("confirmationRequired", Shape::ListOrOne, "Tools that always ask.").accepted(),
-    Key::new("core", Shape::ListOrOne, "The only built-in tools there are.").accepted(),
-    Key::new("approvalMode", Shape::Word(&APPROVAL_MODES), "The old place of `general.defaultApprovalMode`.")
-        .accepted(),
+    Key::new(
+        "allowed",
+        Shape::ListOrOne,
+        "Tools that run without asking, written the same way. A folder has no say in it.",
+    ),
+    Key::new("confirmationRequired", Shape::ListOrOne, "Tools that always ask, written the same way."),
+    Key::new("core", Shape::ListOrOne, "The only built-in tools there are; they run without asking. A folder has no say in it."),
+    Key::new("approvalMode", Shape::Word(&APPROVAL_MODES), "The old place of `general.defaultApprovalMode`."),
     Key::new("discoveryCommand", Shape::Text, "Known to other clients: a program that lists tools.").accepted(),
     Key::new("callCommand", Shape::Text, "Known to other clients: a program that calls them.").accepted(),
 ];
@@ -116,11 +135,9 @@ const MODEL: &[Key] = &[
 
 const AUDIT: &[Key] = &[
     Key::new("arguments", Shape::Word(&AUDITED_ARGUMENTS), "How the arguments of calls are recorded.")
-        .preset(Preset::Word("redacted"))
-        .accepted(),
+        .preset(Preset::Word("redacted")),
     Key::new("fsync", Shape::Word(&FSYNC_MODES), "When records are forced to the disk.")
-        .preset(Preset::Word("interval"))
-        .accepted(),
+        .preset(Preset::Word("interval")),
 ];
 
 const RUNTIME: &[Key] =

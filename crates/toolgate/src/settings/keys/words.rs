@@ -29,7 +29,7 @@ pub(crate) const APPROVAL_MODES: [&str; 4] = ["default", "auto_edit", "autoEdit"
 
 pub(crate) const SEARCH_MODES: [&str; 3] = ["auto", "always", "never"];
 
-pub(crate) const AUDITED_ARGUMENTS: [&str; 3] = ["redacted", "full", "none"];
+pub(crate) const AUDITED_ARGUMENTS: [&str; 2] = ["redacted", "full"];
 
 pub(crate) const FSYNC_MODES: [&str; 3] = ["interval", "always", "never"];
 

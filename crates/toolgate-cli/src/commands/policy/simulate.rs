@@ -1,0 +1,193 @@
+//! `toolgate policy simulate`: the calls of the record, decided anew by the rules that are in force now. Nothing is called.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use serde_json::{Value, json};
+use toolgate::audit::{AuditLog, Query, StoredCall, moment};
+use toolgate::filter::Arguments as Facts;
+use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence};
+use toolgate::servers::{ServerConfig, TransportConfig};
+use toolgate::shape::visible;
+use toolgate::{Asker, ServerName};
+
+use crate::call_rules;
+use crate::configured::Configured;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::listing::counted;
+use crate::printer::Form;
+use crate::rule_text;
+use crate::session::Session;
+
+/// Show which calls of the record would be decided otherwise now
+///
+/// The rules in force are those of all files and settings; --policy FILE tries other ones in place of your own.
+/// What the record does not have (covered arguments, what servers say about their tools) cannot be tried.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  toolgate policy simulate
+  toolgate policy simulate --since 24h --policy new-rules.toml
+  toolgate policy simulate --since 30d --json"
+)]
+pub(crate) struct Arguments {
+    /// Only calls since then: 7d, 24h, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "WHEN", default_value = "7d")]
+    since: String,
+    /// Only calls of tools of this server
+    #[arg(long, value_name = "SERVER")]
+    of_server: Option<String>,
+}
+
+/// Calls that would be decided otherwise, of one tool and in one way.
+#[derive(Debug)]
+struct Difference {
+    count: u64,
+    because: String,
+    example: String,
+}
+
+/// A tool, what was decided, and what would be.
+type Case = (String, String, String, &'static str);
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let since = since(session, &arguments.since)?;
+    let configured = session.looked_at()?;
+    let policy = call_rules::rulebook(session, configured.setup())?.policy;
+    let query = Query { since: Some(since), server: arguments.of_server.clone(), ..Query::default() };
+    let mut simulation = Simulation::new(&configured, policy);
+    let unreadable = AuditLog::open(session.env())?.each(&query, |call| {
+        simulation.add(&call);
+        true
+    })?;
+    if unreadable > 0 {
+        let line = format!(
+            "{} of the record cannot be read; see `toolgate audit verify`",
+            counted(unreadable_count(unreadable), "line")
+        );
+        session.printer.talk().line(&line);
+    }
+    simulation.print(session)
+}
+
+fn unreadable_count(lines: u64) -> usize {
+    usize::try_from(lines).unwrap_or(usize::MAX)
+}
+
+/// The time that somebody typed.
+pub(super) fn since(session: &Session, text: &str) -> Result<std::time::SystemTime> {
+    moment(text, session.env().clock.now()).ok_or_else(|| {
+        let error = CommandError::usage(format!("`{text}` is not a time"));
+        error.hint("write how long ago, such as 7d or 24h, or a time such as 2026-01-31T12:00:00Z")
+    })
+}
+
+struct Simulation<'a> {
+    servers: &'a [ServerConfig],
+    policy: Policy,
+    folder_is_trusted: bool,
+    calls: u64,
+    /// Calls whose arguments are not all in the record.
+    partly_known: u64,
+    differences: BTreeMap<Case, Difference>,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(configured: &'a Configured, policy: Policy) -> Self {
+        let setup = configured.setup();
+        Self {
+            servers: &setup.servers.active,
+            policy,
+            folder_is_trusted: setup.folder.is_trusted(),
+            calls: 0,
+            partly_known: 0,
+            differences: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, call: &StoredCall) {
+        let Ok(server) = ServerName::new(&call.server) else { return };
+        self.calls += 1;
+        self.partly_known += u64::from(call.covered > 0);
+        let config = self.servers.iter().find(|one| one.name == server);
+        let builtin = config.and_then(|config| match &config.transport {
+            TransportConfig::BuiltIn(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let annotations = if call.read_only { json!({"readOnlyHint": true}) } else { Value::Null };
+        let folder = std::path::Path::new(&call.folder);
+        let asker = Asker::ALL.into_iter().find(|asker| asker.as_str() == call.asker).unwrap_or(Asker::Cli);
+        let verdict = self.policy.decide(&CallFacts {
+            server: &server,
+            builtin,
+            tool: &call.tool,
+            arguments: &Facts::new(&call.arguments).in_folder(folder),
+            annotations: &annotations,
+            mode: Mode::of(&call.mode).unwrap_or_default(),
+            presence: if call.interactive { Presence::Interactive } else { Presence::Headless },
+            asker,
+            subagent: None,
+            folder,
+            folder_is_trusted: self.folder_is_trusted,
+            remembered: None,
+        });
+        // What was remembered then was not written; a question now is no difference.
+        let was = Decision::of(&call.decision).unwrap_or(Decision::Deny);
+        let is_same = was == verdict.decision || (call.grant.is_some() && verdict.decision == Decision::Ask);
+        if is_same {
+            return;
+        }
+        let case = (call.server.clone(), call.tool.clone(), was.as_str().to_owned(), verdict.decision.as_str());
+        let because = || rule_text::because(&verdict, crate::terminal::Paint::default());
+        let first = || Difference { count: 0, because: because(), example: call.arguments.to_string() };
+        self.differences.entry(case).or_insert_with(first).count += 1;
+    }
+
+    fn print(&self, session: &mut Session) -> Result<Ending> {
+        let printer = &mut session.printer;
+        let changed: u64 = self.differences.values().map(|one| one.count).sum();
+        match printer.form() {
+            Form::Json => printer.json(|json| {
+                json.object(|object| {
+                    object.number("calls", self.calls)?;
+                    object.number("partlyKnown", self.partly_known)?;
+                    object.number("different", changed)?;
+                    object.array("differences", &self.differences, |json, (case, difference)| {
+                        let (server, tool, was, now) = case;
+                        json.object(|object| {
+                            object.string("server", server)?;
+                            object.string("tool", tool)?;
+                            object.string("was", was)?;
+                            object.string("now", now)?;
+                            object.number("calls", difference.count)?;
+                            object.string("because", &difference.because)?;
+                            object.string("example", &difference.example)
+                        })
+                    })
+                })
+            })?,
+            Form::Text => {
+                for ((server, tool, was, now), difference) in &self.differences {
+                    let times = counted(unreadable_count(difference.count), "call");
+                    let (server, tool) = (visible::line(server), visible::line(tool));
+                    printer.line(&format!("{times} of `{tool}` of {server}: {was} → {now}"))?;
+                    printer.line(&format!("    {}", difference.because))?;
+                    printer.line(&format!(
+                        "    such as {}",
+                        crate::columns::short(&difference.example, crate::limits::QUESTION_CHARS_MAX)
+                    ))?;
+                }
+                let calls = counted(unreadable_count(self.calls), "call");
+                printer.talk().line(&format!("{calls} of the record, {changed} would be decided otherwise"));
+                if self.partly_known > 0 {
+                    let some = counted(unreadable_count(self.partly_known), "call");
+                    printer.talk().line(&format!("of {some} only a part of the arguments is in the record"));
+                }
+            }
+        }
+        Ok(Ending::Done)
+    }
+}

@@ -1,0 +1,35 @@
+//! Stage 12: what happened, kept: one record for every call, in files that show when somebody changed them.
+//!
+//! [`FileAudit`] writes, [`AuditLog`] reads: [`Query`] picks records, [`verify`] finds what was changed, [`Statistics`] counts. The format is
+//! told in `docs/audit.md`.
+
+mod record;
+
+mod redact;
+
+mod chain;
+mod folder;
+mod head;
+mod line;
+mod log_file;
+mod seen;
+mod tail;
+mod unusual;
+mod writer;
+
+mod log;
+mod moment;
+mod query;
+mod stats;
+mod stored;
+mod verify;
+
+pub use log::AuditLog;
+pub use moment::moment;
+pub use query::Query;
+pub use record::{AuditRecord, AuditSink, NoAudit};
+pub use stats::{Latency, Statistics, ToolStatistics};
+pub use stored::{StoredCall, StoredError, StoredRule};
+pub use unusual::{Unusual, UnusualUse};
+pub use verify::{Finding, Verification, verify};
+pub use writer::{ArgumentsKept, AuditOptions, FileAudit, Fsync};

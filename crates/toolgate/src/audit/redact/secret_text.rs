@@ -1,0 +1,157 @@
+//! Secrets within a text, by their form: keys, tokens of well-known kinds, addresses with passwords, headers, and what follows a name that
+//! says so. Only they are covered; a text in which something is left that looks like a secret is covered as a whole.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use crate::servers::secret_look::value_looks_secret;
+
+/// Stands for a secret.
+pub(in crate::audit) const COVERED: &str = "[secret]";
+
+/// One form: words of which a text must have one, in small letters, so that most texts cost no more than that; the pattern; and what is left
+/// of what it matches.
+struct Form {
+    hints: &'static [&'static str],
+    pattern: &'static str,
+    left: &'static str,
+}
+
+/// What says in a name that a secret follows.
+const NAMES: &[&str] = &["password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"];
+
+/// The forms. Rather too much is covered than too little.
+const FORMS: [Form; 9] = [
+    // A private key or certificate, up to its end.
+    Form {
+        hints: &["-----begin "],
+        pattern: r"(?is)-----BEGIN [0-9A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[0-9A-Z ]*-----.*?(?:-----END [0-9A-Z ]*-----|\z)",
+        left: "[secret]",
+    },
+    // The password in an address.
+    Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: "${1}[secret]@" },
+    // The same where it is not certain what is the password.
+    Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: "${1}[secret]@" },
+    // A header, up to the end of its line or of the word it stands in.
+    Form {
+        hints: &["authorization", "cookie", "x-"],
+        pattern: r#"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token))("?\s*[:=]\s*"?)[^"'\r\n]+"#,
+        left: "${1}${2}[secret]",
+    },
+    // The value of something whose name says so: in a command line, an address, a file of variables.
+    Form {
+        hints: NAMES,
+        pattern: r#"(?i)((?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)["']?\s*[:=]\s*["']?)[^\s"'&;,]+"#,
+        left: "${1}[secret]",
+    },
+    // The same as an option with its value behind it.
+    Form {
+        hints: NAMES,
+        pattern: r#"(?i)(\s-[a-z0-9-]*(?:password|passwd|passphrase|token|secret|(?:api|access|private|secret)-?key)\s+["']?)[^\s"'-][^\s"']*"#,
+        left: "${1}[secret]",
+    },
+    // What a client proves itself with.
+    Form { hints: &["bearer"], pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}", left: "${1}[secret]" },
+    // A JSON web token.
+    Form { hints: &["eyj"], pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*", left: "[secret]" },
+    // Tokens that begin in a way of their own.
+    Form {
+        hints: &[
+            "ghp_",
+            "gho_",
+            "ghu_",
+            "ghs_",
+            "ghr_",
+            "github_pat_",
+            "glpat-",
+            "sk-",
+            "sk_",
+            "rk_",
+            "xox",
+            "xapp-",
+            "akia",
+            "asia",
+            "aiza",
+            "ya29.",
+            "npm_",
+            "hf_",
+            "pypi-",
+            "dop_v1_",
+            "sg.",
+        ],
+        pattern: r"(?-u:\b)(?:gh[pousr]_[0-9A-Za-z_]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|sk-[0-9A-Za-z_-]{16,}|[sr]k_(?:live|test)_[0-9A-Za-z]{16,}|xox[a-z]-[0-9A-Za-z-]+|xapp-[0-9A-Za-z-]{8,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{20,}|ya29\.[0-9A-Za-z_-]{16,}|npm_[0-9A-Za-z]{20,}|hf_[0-9A-Za-z]{20,}|pypi-[0-9A-Za-z_-]{20,}|dop_v1_[0-9a-f]{20,}|SG\.[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,})",
+        left: "[secret]",
+    },
+];
+
+/// The patterns that were needed so far.
+static COMPILED: [OnceLock<Option<Regex>>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
+
+/// The text with its secrets covered.
+pub(super) fn covered(text: &str) -> Cow<'_, str> {
+    let small = text.to_ascii_lowercase();
+    let mut clean = Cow::Borrowed(text);
+    for (form, compiled) in FORMS.iter().zip(&COMPILED) {
+        if !form.hints.iter().any(|hint| small.contains(hint)) {
+            continue;
+        }
+        match compiled.get_or_init(|| Regex::new(form.pattern).ok()) {
+            Some(pattern) => clean = Cow::Owned(pattern.replace_all(&clean, form.left).into_owned()),
+            None => return Cow::Borrowed(COVERED),
+        }
+    }
+    // An address whose password is covered looks as if it had one.
+    let without_covered = clean.replace(":[secret]@", "@");
+    if value_looks_secret(&without_covered) { Cow::Borrowed(COVERED) } else { clean }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::{FORMS, covered};
+
+    #[test]
+    fn every_pattern_is_one() {
+        for form in FORMS {
+            assert!(Regex::new(form.pattern).is_ok(), "{}", form.pattern);
+            assert!(form.hints.iter().all(|hint| *hint == hint.to_lowercase()), "{:?}", form.hints);
+        }
+    }
+
+    #[test]
+    fn only_the_secret_is_covered() {
+        let a = |count| "a1B2".repeat(count);
+        let cases = [
+            ("ls -l src".to_owned(), "ls -l src"),
+            ("basic understanding of the bearer of a token".to_owned(), "basic understanding of the bearer of a token"),
+            (
+                "max_tokens=5 task-1234567890123456 risk-averse".to_owned(),
+                "max_tokens=5 task-1234567890123456 risk-averse",
+            ),
+            ("https://host:8080/a b@c".to_owned(), "https://host:8080/a b@c"),
+            (format!("git clone https://ada:{}@host/x.git", a(3)), "git clone https://ada:[secret]@host/x.git"),
+            ("redis://:s3@cache".to_owned(), "redis://:[secret]@cache"),
+            (format!("GITHUB_TOKEN={} make release", a(2)), "GITHUB_TOKEN=[secret] make release"),
+            ("mysql --user root --password hunter2 -e x".to_owned(), "mysql --user root --password [secret] -e x"),
+            ("mysql --password=hunter2".to_owned(), "mysql --password=[secret]"),
+            (r#"{"apiKey": "abc", "n": 1}"#.to_owned(), r#"{"apiKey": "[secret]", "n": 1}"#),
+            ("curl -H 'Authorization: Basic YWRh' x".to_owned(), "curl -H 'Authorization: [secret]' x"),
+            ("curl -H \"X-Api-Key: abc\" x".to_owned(), "curl -H \"X-Api-Key: [secret]\" x"),
+            ("see Bearer abcdefghijkl.mn now".to_owned(), "see Bearer [secret] now"),
+            (format!("use ghp_{} please", a(9)), "use ghp_[secret] please"),
+            (format!("sk-{}", a(5)), "[secret]"),
+            ("AKIAIOSFODNN7EXAMPLE".to_owned(), "[secret]"),
+            ("x eyJhbGciOi.eyJzdWIi.c2ln-_ y".to_owned(), "x [secret] y"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nrest".to_owned(), "[secret]\nrest"),
+            ("-----BEGIN PRIVATE KEY-----\nMII".to_owned(), "[secret]"),
+            ("http://ada:a/b@host/".to_owned(), "http://[secret]@host/"),
+        ];
+        for (text, expected) in cases {
+            let expected = expected.replace("ghp_[secret]", "[secret]");
+            assert_eq!(covered(&text), expected, "{text}");
+        }
+    }
+}

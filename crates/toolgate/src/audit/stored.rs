@@ -1,0 +1,150 @@
+//! `StoredCall`: a call as it stands in the log.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::moment::written_moment;
+
+/// A call as it stands in the log. What another version wrote, and this one does not know, is left out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredCall {
+    /// The number of the record, counted from 1 over all files.
+    pub seq: u64,
+    /// When it was asked for.
+    #[serde(deserialize_with = "moment")]
+    pub at: SystemTime,
+    /// Which run of which host.
+    #[serde(default)]
+    pub session: String,
+    /// Its process.
+    #[serde(default)]
+    pub pid: u32,
+    /// Who asked: the word for it.
+    #[serde(default)]
+    pub asker: String,
+    /// In which folder.
+    #[serde(default)]
+    pub folder: String,
+    /// Whose tool.
+    pub server: String,
+    /// What its server calls it.
+    pub tool: String,
+    /// What it was called by.
+    #[serde(default)]
+    pub name: String,
+    /// The hash of its definition.
+    #[serde(default)]
+    pub definition: String,
+    /// Whether its server said that it changes nothing.
+    #[serde(default)]
+    pub read_only: bool,
+    /// What was kept of its arguments.
+    #[serde(default)]
+    pub arguments: Value,
+    /// The hash of its arguments, secrets covered.
+    #[serde(default)]
+    pub arguments_hash: String,
+    /// How many values of the arguments were covered or cut; none, when they are the arguments themselves.
+    #[serde(default)]
+    pub covered: usize,
+    /// The mode it was decided in: the word for it.
+    #[serde(default)]
+    pub mode: String,
+    /// Whether somebody could be asked.
+    #[serde(default)]
+    pub interactive: bool,
+    /// What was decided: the word for it.
+    #[serde(default)]
+    pub decision: String,
+    /// The rule that decided.
+    pub rule: Option<StoredRule>,
+    /// The entry of the server's own lists that decided.
+    pub filter: Option<StoredRule>,
+    /// The grant that decided.
+    pub grant: Option<String>,
+    /// What made the decision stricter or milder, in words.
+    #[serde(default)]
+    pub adjustments: Vec<String>,
+    /// What the person answered, when they were asked.
+    pub confirmation: Option<String>,
+    /// How it ended: the word for it.
+    pub outcome: String,
+    /// What went wrong.
+    pub error: Option<StoredError>,
+    /// How long it took.
+    #[serde(default)]
+    pub duration_ms: u64,
+    /// How large its result was.
+    pub result_bytes: Option<u64>,
+    /// What was unusual about it.
+    #[serde(default)]
+    pub unusual: Vec<String>,
+    /// The whole record, as it is written.
+    #[serde(skip)]
+    pub line: String,
+}
+
+/// Where a rule is written.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct StoredRule {
+    /// In words.
+    pub label: String,
+    /// The file.
+    pub file: Option<String>,
+    /// The line in it, counted from 1.
+    pub line: Option<usize>,
+    /// What it is called there.
+    pub name: Option<String>,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct StoredError {
+    /// The word for its kind.
+    pub kind: String,
+    /// What was said.
+    pub message: String,
+}
+
+/// The kind of a line, which says whether it is a call.
+#[derive(Deserialize)]
+struct Kind<'a> {
+    kind: &'a str,
+}
+
+impl StoredCall {
+    /// Reads a line of the log: `Ok(None)` when it is about something else than a call.
+    pub(super) fn read(line: &[u8]) -> Result<Option<Self>, Unreadable> {
+        let Ok(Kind { kind }) = serde_json::from_slice(line) else { return Err(Unreadable) };
+        if kind != super::chain::kind::CALL {
+            return Ok(None);
+        }
+        let mut call: Self = serde_json::from_slice(line).map_err(|_| Unreadable)?;
+        call.line = String::from_utf8(line.to_vec()).map_err(|_| Unreadable)?;
+        Ok(Some(call))
+    }
+
+    /// Whether it ended badly, other than by being refused.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        matches!(self.outcome.as_str(), "tool_error" | "failed" | "timed_out")
+    }
+
+    /// Whether it was not let through.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        !super::unusual::was_made(&self.outcome)
+    }
+}
+
+/// A line that is no record.
+#[derive(Debug)]
+pub(super) struct Unreadable;
+
+fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+    let text = String::deserialize(from)?;
+    written_moment(&text).ok_or_else(|| serde::de::Error::custom("not a time"))
+}

@@ -1,0 +1,229 @@
+//! `FileAudit`: keeps records in files. Several processes may write at once, and any of them may be killed at any time.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::chain::kind;
+use super::folder::{AuditFolder, wait_for};
+use super::line::CallLine;
+use super::log_file::{LogFile, Look};
+use super::moment::{millis, written};
+use super::record::{AuditRecord, AuditSink};
+use super::seen::Seen;
+use super::unusual::{Unusual, UnusualUse, judge};
+use crate::env::{Clock, HostEnv};
+use crate::error::{Error, ErrorKind};
+use crate::limits::{AUDIT_FILE_BYTES_MAX, AUDIT_FSYNC_MS};
+
+pub use super::redact::ArgumentsKept;
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditOptions {
+    /// What is kept of the arguments of calls.
+    pub arguments: ArgumentsKept,
+    /// When records are on the disk for certain.
+    pub fsync: Fsync,
+    /// A file that has this many bytes is full.
+    pub file_bytes_max: u64,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        Self { arguments: ArgumentsKept::default(), fsync: Fsync::default(), file_bytes_max: AUDIT_FILE_BYTES_MAX }
+    }
+}
+
+/// When records are on the disk for certain. None is lost when a process is killed, whatever this says; it is about machines that stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fsync {
+    /// After every record.
+    Always,
+    /// Once a second at most, and when the writer ends.
+    #[default]
+    Interval,
+    /// When the system sees fit.
+    Never,
+}
+
+impl Fsync {
+    /// What `audit.fsync` in the settings calls `word`.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        match word {
+            "always" => Some(Self::Always),
+            "interval" => Some(Self::Interval),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+/// Who is told about unusual use.
+type Listener = Arc<dyn Fn(&Unusual) + Send + Sync>;
+
+/// Keeps records in files.
+pub struct FileAudit {
+    clock: Arc<dyn Clock>,
+    options: AuditOptions,
+    writer: Mutex<Writer>,
+    on_unusual: Option<Listener>,
+}
+
+impl fmt::Debug for FileAudit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileAudit").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What one process knows while it writes.
+#[derive(Debug)]
+struct Writer {
+    folder: AuditFolder,
+    lock: Option<File>,
+    log: LogFile,
+    seen: Seen,
+    synced_at: Option<Instant>,
+    /// Calls that could not be written down since the last one that could.
+    missed: u64,
+    last_error: Option<Error>,
+}
+
+impl FileAudit {
+    /// The log of this person. Nothing is read or made before the first record.
+    #[must_use]
+    pub fn open(env: &HostEnv, options: AuditOptions) -> Self {
+        let folder = AuditFolder::of(env);
+        let writer = Writer {
+            log: LogFile::new(folder.clone(), options.file_bytes_max),
+            folder,
+            lock: None,
+            seen: Seen::default(),
+            synced_at: None,
+            missed: 0,
+            last_error: None,
+        };
+        Self { clock: Arc::clone(&env.clock), options, writer: Mutex::new(writer), on_unusual: None }
+    }
+
+    /// The same, telling `listener` about unusual use: everything once.
+    #[must_use]
+    pub fn on_unusual(mut self, listener: impl Fn(&Unusual) + Send + Sync + 'static) -> Self {
+        self.on_unusual = Some(Arc::new(listener));
+        self
+    }
+
+    /// Why the last record could not be written down; `None` when it could.
+    #[must_use]
+    pub fn last_error(&self) -> Option<Error> {
+        self.writer().last_error.clone()
+    }
+
+    fn writer(&self) -> std::sync::MutexGuard<'_, Writer> {
+        // Whatever a panic left behind, the files are looked at anew before they are written to.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AuditSink for FileAudit {
+    fn record(&self, record: &AuditRecord) {
+        let line = CallLine::of(record, self.options.arguments);
+        let now = written(self.clock.now());
+        let flags = self.writer().record(record, line, &now, self.options.fsync);
+        let Some(tell) = &self.on_unusual else { return };
+        for what in flags {
+            let (server, tool) = (record.server.clone(), record.tool.clone());
+            tell(&Unusual { what, server, tool, asker: record.asker });
+        }
+    }
+}
+
+impl Drop for FileAudit {
+    fn drop(&mut self) {
+        if self.options.fsync == Fsync::Interval {
+            let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let _synced = writer.log.sync().is_ok();
+        }
+    }
+}
+
+impl Writer {
+    /// Writes a record down, or remembers that it could not be.
+    fn record(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> Vec<UnusualUse> {
+        let kept = self.locked(|writer| writer.keep(record, line, now, fsync));
+        let kept = kept.and_then(|kept| kept);
+        match kept {
+            Ok(flags) => {
+                self.last_error = None;
+                flags
+            }
+            Err(error) => {
+                self.log.forget();
+                self.missed = self.missed.saturating_add(1);
+                let path = self.folder.path().display();
+                let error = Error::new(ErrorKind::State, format!("cannot write the audit log in {path}: {error}"))
+                    .hinting("check that you may write there, and that the disk has room");
+                if self.last_error.is_none() {
+                    tracing::warn!("{error}");
+                }
+                self.last_error = Some(error);
+                Vec::new()
+            }
+        }
+    }
+
+    fn keep(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> io::Result<Vec<UnusualUse>> {
+        if self.log.look(now)? == Look::Changed {
+            self.seen.refresh(&self.folder)?;
+        }
+        if self.missed > 0 {
+            self.log.append(kind::MISSED, now, &json!({"calls": self.missed}))?;
+            self.missed = 0;
+        }
+        let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
+        self.log.append(kind::CALL, &written(record.at), &line.flagged(&flags))?;
+        // The record is there; what helps to read it must not make it fail.
+        let helped = self.log.write_head().and_then(|()| self.seen.write(&self.folder)).and_then(|()| self.sync(fsync));
+        if let Err(error) = helped {
+            tracing::warn!("the audit log in {} is incomplete: {error}", self.folder.path().display());
+        }
+        Ok(flags)
+    }
+
+    fn sync(&mut self, fsync: Fsync) -> io::Result<()> {
+        let is_due = match fsync {
+            Fsync::Always => true,
+            Fsync::Interval => {
+                self.synced_at.is_none_or(|synced| synced.elapsed() >= Duration::from_millis(AUDIT_FSYNC_MS))
+            }
+            Fsync::Never => false,
+        };
+        if is_due {
+            self.log.sync()?;
+            self.synced_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Does something while no other process writes.
+    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> io::Result<T> {
+        let file = match self.lock.take() {
+            Some(file) if self.folder.is_lock(&file) => file,
+            _ => {
+                self.folder.make()?;
+                self.folder.open_lock()?
+            }
+        };
+        wait_for(|| file.try_lock())?;
+        let done = work(self);
+        // Closing it would do, but not while a child that was just forked has it open as well.
+        let _unlocked = file.unlock().is_ok();
+        self.lock = Some(file);
+        Ok(done)
+    }
+}

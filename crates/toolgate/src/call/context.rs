@@ -1,0 +1,160 @@
+//! `CallRules`: what every call of a host goes through: the rules, what was allowed before, who is asked, who keeps the record.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use super::confirm::{Confirmer, NobodyConfirms};
+use crate::audit::{AuditSink, NoAudit};
+use crate::env::{Clock, HostEnv};
+use crate::grants::{Grants, Lasting};
+use crate::policy::file::Checker;
+use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
+
+/// What every call of a host goes through. The default lets through what only reads the workspace, asks nobody, and keeps no record.
+#[derive(Clone)]
+pub struct CallRules {
+    /// The rules, which can be changed while the host runs.
+    pub permissions: Permissions,
+    /// What is looked at after a decision, with the paths of a call.
+    pub checkers: Vec<Checker>,
+    /// What the person allowed before; only what is allowed while the host runs, when there is nothing to look it up in.
+    pub grants: Option<Arc<Grants>>,
+    /// Who is asked.
+    pub confirmer: Arc<dyn Confirmer>,
+    /// Who keeps the record.
+    pub audit: Arc<dyn AuditSink>,
+    /// How much is let through without a question.
+    pub mode: Mode,
+    /// Whether somebody can be asked.
+    pub presence: Presence,
+    /// Whether the workspace folder is trusted.
+    pub folder_is_trusted: bool,
+    /// Whether answers may be remembered beyond the call.
+    pub lasting: Lasting,
+}
+
+impl Default for CallRules {
+    fn default() -> Self {
+        Self {
+            permissions: Permissions::new(Policy::new(default_rules())),
+            checkers: Vec::new(),
+            grants: None,
+            confirmer: Arc::new(NobodyConfirms),
+            audit: Arc::new(NoAudit),
+            mode: Mode::default(),
+            presence: Presence::Headless,
+            folder_is_trusted: false,
+            lasting: Lasting::Never,
+        }
+    }
+}
+
+impl fmt::Debug for CallRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallRules")
+            .field("mode", &self.mode)
+            .field("presence", &self.presence)
+            .field("audit", &self.audit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The same in a host, with what its world adds.
+pub struct CallContext {
+    pub(super) rules: CallRules,
+    grants: Arc<Grants>,
+    changing: RwLock<Changing>,
+    folder: PathBuf,
+    home: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+    session: String,
+}
+
+/// What can be another from one call to the next.
+#[derive(Clone)]
+struct Changing {
+    mode: Mode,
+    checkers: Arc<[Checker]>,
+}
+
+impl CallContext {
+    pub(crate) fn new(rules: CallRules, env: &HostEnv) -> Self {
+        let changing = Changing { mode: rules.mode, checkers: rules.checkers.as_slice().into() };
+        Self {
+            grants: rules.grants.clone().unwrap_or_else(|| Arc::new(Grants::in_memory(env))),
+            changing: RwLock::new(changing),
+            folder: env.workspace.clone(),
+            home: env.dirs.home.clone(),
+            clock: env.clock.clone(),
+            session: session_id(),
+            rules,
+        }
+    }
+
+    /// The rules.
+    #[must_use]
+    pub const fn permissions(&self) -> &Permissions {
+        &self.rules.permissions
+    }
+
+    /// How much is let through without a question.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.changing.read().unwrap_or_else(PoisonError::into_inner).mode
+    }
+
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.changing.write().unwrap_or_else(PoisonError::into_inner).mode = mode;
+    }
+
+    pub(super) fn checkers(&self) -> Arc<[Checker]> {
+        self.changing.read().unwrap_or_else(PoisonError::into_inner).checkers.clone()
+    }
+
+    pub(crate) fn set_checkers(&self, checkers: &[Checker]) {
+        self.changing.write().unwrap_or_else(PoisonError::into_inner).checkers = checkers.into();
+    }
+
+    pub(super) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// The folder the work is about.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What `~` means.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(super) fn session(&self) -> &str {
+        &self.session
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext")
+            .field("rules", &self.rules)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tells the calls of one host from those of another in the record.
+fn session_id() -> String {
+    let mut bytes = [0_u8; 8];
+    // Without randomness two hosts may have the same one; nothing but the reader of a record minds.
+    let _filled = SystemRandom::new().fill(&mut bytes).is_ok();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,227 @@
+//! What is decided about one call: the server's own lists, then the rules with what was allowed before, then where its paths lead.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::allowed_path;
+use super::context::CallContext;
+use super::edit_preview::{Edit, edit_of};
+use crate::asker::Asker;
+use crate::filter::{Arguments, FilterVerdict};
+use crate::grants::{Covering, GrantSubject, Lasting};
+use crate::policy::{Because, CallFacts, Decision, Explanation, Presence, Remembered, RuleOrigin, ToolFacts, Verdict};
+use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
+use crate::servers::{ServerConfig, TransportConfig, identity};
+
+/// A call, looked at closely enough to decide about it.
+pub(super) struct Subject<'a> {
+    pub(super) call: &'a PreparedCall,
+    pub(super) arguments: Value,
+    pub(super) annotations: Value,
+    pub(super) definition: String,
+    identity: String,
+    all_tools: BTreeMap<String, String>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn of(call: &'a PreparedCall) -> Self {
+        Self {
+            arguments: call.arguments.read().unwrap_or_default(),
+            annotations: call.tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default(),
+            definition: definition_hash(&call.tool.tool),
+            identity: identity(call.connection.config()),
+            all_tools: BTreeMap::new(),
+            call,
+        }
+    }
+
+    /// Looks at everything else the server offers too, which only a few need.
+    pub(super) fn with_all_tools(mut self) -> Self {
+        let tools = self.call.offer.tools.iter();
+        self.all_tools = tools.map(|tool| (tool.name.clone(), definition_hash(tool))).collect();
+        self
+    }
+
+    pub(super) fn as_grants_see_it(&self, context: &CallContext) -> GrantSubject<'_> {
+        GrantSubject {
+            server: &self.call.tool.id.server,
+            server_identity: &self.identity,
+            builtin: builtin(self.call.connection.config()),
+            tool: &self.call.tool.id.tool,
+            definition: &self.definition,
+            arguments: &self.arguments,
+            mode: context.mode(),
+            all_tools: &self.all_tools,
+        }
+    }
+
+    /// What it would change in a file, when that can be told.
+    pub(super) fn edit(&self, context: &CallContext) -> Option<Edit> {
+        builtin(self.call.connection.config())?;
+        edit_of(&self.call.tool.id.tool, &self.call.arguments, context.folder())
+    }
+
+    /// Decides.
+    pub(super) fn judge(&self, context: &CallContext) -> Verdict {
+        let arguments = self.seen_arguments(context);
+        if let Some(denied) = self.filtered(&arguments) {
+            return denied;
+        }
+        self.with_facts(context, &arguments, |facts| {
+            let verdict = context.rules.permissions.decide(facts);
+            self.checked(context, facts, verdict)
+        })
+    }
+
+    /// Decides, and says how it came to that.
+    pub(super) fn explain(&self, context: &CallContext) -> Explanation {
+        let arguments = self.seen_arguments(context);
+        let mut explanation = self.with_facts(context, &arguments, |facts| {
+            let mut explanation = context.rules.permissions.explain(facts);
+            explanation.verdict = self.checked(context, facts, explanation.verdict);
+            explanation
+        });
+        if let Some(denied) = self.filtered(&arguments) {
+            explanation.verdict = denied;
+        }
+        explanation
+    }
+
+    /// The arguments, with where their relative paths start.
+    fn seen_arguments<'s>(&'s self, context: &'s CallContext) -> Arguments<'s> {
+        let own_folder = match &self.call.connection.config().transport {
+            TransportConfig::Stdio(stdio) => stdio.cwd.as_deref(),
+            _ => None,
+        };
+        let arguments = Arguments::new(&self.arguments).in_folder(own_folder.unwrap_or(context.folder()));
+        match context.home() {
+            Some(home) => arguments.at_home(home),
+            None => arguments,
+        }
+    }
+
+    fn filtered(&self, arguments: &Arguments<'_>) -> Option<Verdict> {
+        let connection = &self.call.connection;
+        match self.call.offer.filter.judge(&self.call.tool.id.tool, arguments) {
+            FilterVerdict::Permitted => None,
+            FilterVerdict::Denied { list, entry, why } => {
+                let origin = &connection.config().origin;
+                let label = entry.map_or_else(|| format!("`{list}`"), |entry| format!("`{entry}` in `{list}`"));
+                let label = format!("{label} of server `{}`", self.call.tool.id.server);
+                let file = origin.path.clone().map(std::sync::Arc::new);
+                let because = Because::Filter(RuleOrigin { label, file, line: origin.line, name: None });
+                Some(Verdict { decision: Decision::Deny, because, adjustments: vec![why] })
+            }
+        }
+    }
+
+    fn with_facts<T>(
+        &self,
+        context: &CallContext,
+        arguments: &Arguments<'_>,
+        look: impl FnOnce(&CallFacts<'_>) -> T,
+    ) -> T {
+        let covering = match context.rules.lasting {
+            Lasting::Never => Covering::None,
+            Lasting::Session | Lasting::Always => context.grants().covering(&self.as_grants_see_it(context)),
+        };
+        let remembered = match &covering {
+            Covering::Covered { grant, is_for_these_arguments } => {
+                Some(Remembered { grant, is_for_these_arguments: *is_for_these_arguments })
+            }
+            _ if self.call.is_trusted == Some(true) => {
+                Some(Remembered { grant: "the program trusts the tool", is_for_these_arguments: false })
+            }
+            _ => None,
+        };
+        look(&CallFacts {
+            server: &self.call.tool.id.server,
+            builtin: builtin(self.call.connection.config()),
+            tool: &self.call.tool.id.tool,
+            arguments,
+            annotations: &self.annotations,
+            mode: context.mode(),
+            presence: context.rules.presence,
+            asker: self.call.asked_by,
+            subagent: None,
+            folder: context.folder(),
+            folder_is_trusted: context.rules.folder_is_trusted,
+            remembered,
+        })
+    }
+
+    /// What the paths of a call say to a decision. They can only make it stricter.
+    fn checked(&self, context: &CallContext, facts: &CallFacts<'_>, mut verdict: Verdict) -> Verdict {
+        for checker in context.checkers().iter().filter(|checker| checker.rule.is_about(facts)) {
+            if verdict.decision == Decision::Deny {
+                break;
+            }
+            let Some((decision, why)) = allowed_path::check(checker, facts.arguments.value(), facts.folder) else {
+                continue;
+            };
+            if decision > verdict.decision {
+                verdict.decision = decision;
+                verdict.adjustments.push(why);
+            }
+        }
+        if self.call.is_trusted == Some(false) && verdict.decision == Decision::Allow {
+            verdict.decision = Decision::Ask;
+            verdict.adjustments.push("the program does not trust the tool".to_owned());
+        }
+        if verdict.decision == Decision::Ask && facts.presence == Presence::Headless {
+            verdict.decision = Decision::Deny;
+            verdict.adjustments.push("nobody can be asked".to_owned());
+        }
+        verdict
+    }
+}
+
+/// What would be decided about a call, and why.
+pub(crate) fn explain(context: &CallContext, call: &PreparedCall) -> Explanation {
+    Subject::of(call).explain(context)
+}
+
+/// Why a tool is not to be shown: no call of it would be let through.
+pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &CatalogTool) -> Option<String> {
+    let config = catalog.offer_of(tool)?.connection.config();
+    let annotations = tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default();
+    let facts = ToolFacts {
+        server: &tool.id.server,
+        builtin: builtin(config),
+        tool: &tool.id.tool,
+        annotations: &annotations,
+        mode: context.mode(),
+        presence: context.rules.presence,
+        asker: Asker::Model,
+        subagent: None,
+        // What was allowed before may cover a call of it.
+        remembered: None,
+    };
+    if context.rules.permissions.visible(&facts) {
+        return None;
+    }
+    let arguments = Value::Object(serde_json::Map::new());
+    let verdict = context.rules.permissions.decide(&CallFacts {
+        server: facts.server,
+        builtin: facts.builtin,
+        tool: facts.tool,
+        arguments: &Arguments::new(&arguments),
+        annotations: facts.annotations,
+        mode: facts.mode,
+        presence: facts.presence,
+        asker: facts.asker,
+        subagent: None,
+        folder: context.folder(),
+        folder_is_trusted: context.rules.folder_is_trusted,
+        remembered: None,
+    });
+    Some(verdict.to_string())
+}
+
+fn builtin(config: &ServerConfig) -> Option<&str> {
+    match &config.transport {
+        TransportConfig::BuiltIn(name) => Some(name),
+        _ => None,
+    }
+}

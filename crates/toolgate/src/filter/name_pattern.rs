@@ -1,0 +1,108 @@
+//! A name of a tool or server, or a form of names with `*` for anything. Matching takes time linear in both texts.
+
+use super::entry::EntryError;
+
+/// A name, or a name with `*` for anything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum NamePattern {
+    /// Every name.
+    Any,
+    /// This name.
+    Exact(String),
+    /// Names of this form.
+    Glob(String),
+}
+
+impl NamePattern {
+    /// Reads a name in which `*` stands for anything.
+    ///
+    /// # Errors
+    /// When the text is empty, too long, or has something in it that no name has: a parenthesis, a control character.
+    pub fn parse(text: &str) -> Result<Self, EntryError> {
+        let name = text.trim();
+        let wrong = |why: &str| Err(EntryError::new(text, why));
+        if name.is_empty() {
+            return wrong("nothing is named; write the name of a tool, or `*` for every tool");
+        }
+        if let Some(why) = EntryError::why_unfit(name) {
+            return wrong(&why);
+        }
+        if name.contains(['(', ')']) {
+            return wrong("a name has no parentheses");
+        }
+        Ok(Self::of(name))
+    }
+
+    /// What a text means that is known to be fit.
+    pub(super) fn of(name: &str) -> Self {
+        if name.bytes().all(|byte| byte == b'*') {
+            Self::Any
+        } else if name.contains('*') {
+            Self::Glob(name.to_owned())
+        } else {
+            Self::Exact(name.to_owned())
+        }
+    }
+
+    /// Whether it is this name, letter by letter.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exact(exact) => exact == name,
+            Self::Glob(pattern) => glob(pattern, name),
+        }
+    }
+}
+
+/// Whether `pattern`, in which `*` stands for anything, is the whole of `text`.
+pub(super) fn glob(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_names() {
+        let cases = [
+            ("read", "read", true),
+            ("read", "read_file", false),
+            ("*", "anything", true),
+            ("*", "", true),
+            ("read_*", "read_file", true),
+            ("*_file", "read_file", true),
+            ("r*d*e", "read_file", true),
+            ("r*x*e", "read_file", false),
+            ("a*a", "a", false),
+            ("a*b*a", "aba", true),
+            ("a**b", "ab", true),
+            ("Read", "read", false),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(glob(pattern, name), expected, "{pattern} {name}");
+            assert_eq!(NamePattern::parse(pattern).unwrap().matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_longer() {
+        let pattern = "*a".repeat(1_000) + "b";
+        assert!(!glob(&pattern, &"a".repeat(200_000)));
+    }
+}

@@ -1,0 +1,53 @@
+//! Percent-encoding, as far as it can make one path look like another.
+
+/// The text with `%41` turned into what it means; what means no text stays.
+pub(super) fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        let digits = after.first_chunk::<2>().and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits
+            .filter(|digits| *first == b'%' && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Whether it has `.`, `/`, `\`, `%` or NUL in it that only some readers see.
+pub(super) fn hides_structure(text: &str) -> bool {
+    let hidden = ["%2e", "%2f", "%5c", "%25", "%00"];
+    text.contains('%') && {
+        let text = text.to_ascii_lowercase();
+        hidden.iter().any(|code| text.contains(code))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_decoded_once() {
+        let cases = [
+            ("a%2fb", "a/b"),
+            ("%41%4", "A%4"),
+            ("%", "%"),
+            ("%zz", "%zz"),
+            ("%252e", "%2e"),
+            ("%C3%A4", "ä"),
+            ("%ff", "%ff"),
+            ("%+1", "%+1"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(decoded(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Which tools of a server are shown and which calls of them pass: its include and exclude lists, the same for listing and for calling.
+//!
+//! The more specific entry decides, in this order:
+//! 1. an exclude entry without arguments hides the tool;
+//! 2. an exclude entry with arguments forbids the calls that could be meant;
+//! 3. include entries with arguments permit the calls that are certainly meant;
+//! 4. an exclude entry with `(*)` forbids every other call;
+//! 5. an include entry without arguments permits every other call;
+//! 6. with an include list every other call is forbidden, without one it is permitted, unless that is told otherwise.
+//!
+//! An exclude entry that cannot be read hides every tool that begins as it does, an include entry that cannot be read permits nothing.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::argument_pattern::ArgumentPattern;
+use super::arguments::Arguments;
+use super::entry::{Entry, EntryError};
+use super::name_pattern::NamePattern;
+use super::sample_calls::sample_calls;
+use crate::limits::FILTER_ENTRIES_LISTED_MAX;
+use crate::shell::Reach;
+
+/// Whether a tool is shown, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Visibility {
+    /// It is shown.
+    Shown,
+    /// It is not; the text says which rule hides it.
+    Hidden(String),
+}
+
+/// What is said about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilterVerdict {
+    /// The lists let it through.
+    Permitted,
+    /// They do not.
+    Denied {
+        /// Which list says so.
+        list: FilterList,
+        /// Which entry of it; none when it is not on the list.
+        entry: Option<String>,
+        /// In words.
+        why: String,
+    },
+}
+
+/// What decides about tools of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FilterList {
+    /// `includeTools`.
+    Include,
+    /// `excludeTools`.
+    Exclude,
+    /// `security.strict`, when the server has no `includeTools`.
+    Strict,
+}
+
+/// What a server without an include list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Strictness {
+    /// All that is not excluded.
+    #[default]
+    Open,
+    /// Nothing (`security.strict`).
+    Strict,
+}
+
+/// The lists of one server, read once.
+#[derive(Debug, Clone, Default)]
+pub struct ToolFilter {
+    include: Option<Vec<Entry>>,
+    exclude: Vec<Entry>,
+    unreadable: Vec<(NamePattern, EntryError)>,
+    problems: Vec<EntryError>,
+    strictness: Strictness,
+}
+
+impl ToolFilter {
+    /// These lists, as they are written.
+    #[must_use]
+    pub fn of(include: Option<&[String]>, exclude: &[String], strictness: Strictness) -> Self {
+        let mut filter = Self { strictness, ..Self::default() };
+        filter.include = include.map(|entries| {
+            let read = entries.iter().map(|text| Entry::parse(text));
+            read.filter_map(|entry| entry.map_err(|error| filter.problems.push(error)).ok()).collect()
+        });
+        for text in exclude {
+            match Entry::parse(text) {
+                Ok(entry) => filter.exclude.push(entry),
+                Err(error) => {
+                    filter.problems.push(error.clone());
+                    filter.unreadable.push((Entry::possible_names(text), error));
+                }
+            }
+        }
+        filter
+    }
+
+    /// The entries that cannot be read.
+    #[must_use]
+    pub fn problems(&self) -> &[EntryError] {
+        &self.problems
+    }
+
+    /// Whether a tool is shown, by its own name: when some call of it passes.
+    #[must_use]
+    pub fn visibility(&self, tool: &str) -> Visibility {
+        let nothing = Value::Object(serde_json::Map::new());
+        let verdict = self.judge(tool, &Arguments::new(&nothing));
+        let FilterVerdict::Denied { list, entry, why } = verdict else { return Visibility::Shown };
+        let mut samples = self.included_calls(tool).flat_map(sample_calls);
+        if samples.any(|sample| self.judge(tool, &Arguments::new(&sample)) == FilterVerdict::Permitted) {
+            return Visibility::Shown;
+        }
+        Visibility::Hidden(match entry {
+            Some(entry) if self.unreadable.iter().any(|(name, _)| name.matches(tool)) => {
+                format!("`{entry}` in `{list}` cannot be read, so every tool that begins so is hidden")
+            }
+            Some(entry) => format!("`{entry}` in `{list}` hides it"),
+            None if self.included_calls(tool).next().is_some() => {
+                format!("every call of it that is in `{list}` is excluded")
+            }
+            None => why,
+        })
+    }
+
+    /// Whether a call passes.
+    #[must_use]
+    pub fn judge(&self, tool: &str, arguments: &Arguments<'_>) -> FilterVerdict {
+        let of_tool = |entry: &&Entry| entry.name.matches(tool);
+        let excluded: Vec<&Entry> = self.exclude.iter().filter(of_tool).collect();
+        if let Some((_, error)) = self.unreadable.iter().find(|(name, _)| name.matches(tool)) {
+            return denied_by(FilterList::Exclude, &error.entry, &format!("cannot be read: {}", error.why));
+        }
+        if let Some(entry) = excluded.iter().find(|entry| entry.arguments.is_none()) {
+            return denied_by(FilterList::Exclude, &entry.text, "excludes the tool");
+        }
+        let forbids =
+            |pattern: &ArgumentPattern| is_concrete(pattern) && pattern.matches(arguments, Reach::Restriction);
+        if let Some(entry) = excluded.iter().find(|entry| entry.arguments.as_ref().is_some_and(forbids)) {
+            return denied_by(FilterList::Exclude, &entry.text, "excludes calls like this one");
+        }
+        let permitting: Vec<&ArgumentPattern> = self.included_calls(tool).collect();
+        if !permitting.is_empty() && ArgumentPattern::permit_together(&permitting, arguments) {
+            return FilterVerdict::Permitted;
+        }
+        if let Some(entry) = excluded.iter().find(|entry| entry.arguments == Some(ArgumentPattern::Any)) {
+            return denied_by(FilterList::Exclude, &entry.text, &self.excludes_all_but(tool));
+        }
+        self.judge_by_name(tool)
+    }
+
+    /// Steps 5 and 6.
+    fn judge_by_name(&self, tool: &str) -> FilterVerdict {
+        let denied = |list, why: String| FilterVerdict::Denied { list, entry: None, why };
+        let Some(include) = &self.include else {
+            return match self.strictness {
+                Strictness::Open => FilterVerdict::Permitted,
+                Strictness::Strict => denied(
+                    FilterList::Strict,
+                    "`security.strict` is on, and the server has no `includeTools`".to_owned(),
+                ),
+            };
+        };
+        let covers_all = |entry: &Entry| !entry.arguments.as_ref().is_some_and(is_concrete);
+        if include.iter().any(|entry| covers_all(entry) && entry.name.matches(tool)) {
+            return FilterVerdict::Permitted;
+        }
+        match self.permitted_calls(tool) {
+            Some(calls) => denied(FilterList::Include, format!("`includeTools` has only certain calls of it: {calls}")),
+            None => denied(FilterList::Include, "it is not in `includeTools`".to_owned()),
+        }
+    }
+
+    /// The argument patterns of include entries for a tool, without `(*)`.
+    fn included_calls(&self, tool: &str) -> impl Iterator<Item = &ArgumentPattern> {
+        self.included(tool).filter_map(|entry| entry.arguments.as_ref()).filter(|pattern| is_concrete(pattern))
+    }
+
+    fn included(&self, tool: &str) -> impl Iterator<Item = &Entry> {
+        self.include.iter().flatten().filter(move |entry| entry.name.matches(tool))
+    }
+
+    fn excludes_all_but(&self, tool: &str) -> String {
+        self.permitted_calls(tool)
+            .map_or_else(|| "excludes every call".to_owned(), |calls| format!("excludes every call but {calls}"))
+    }
+
+    /// The include entries with arguments for a tool, as they are written.
+    fn permitted_calls(&self, tool: &str) -> Option<String> {
+        let concrete = |entry: &&Entry| entry.arguments.as_ref().is_some_and(is_concrete);
+        let mut calls: Vec<String> = self.included(tool).filter(concrete).map(|entry| format!("`{entry}`")).collect();
+        if calls.len() > FILTER_ENTRIES_LISTED_MAX {
+            let more = calls.len() - FILTER_ENTRIES_LISTED_MAX;
+            calls.truncate(FILTER_ENTRIES_LISTED_MAX);
+            calls.push(format!("{more} more"));
+        }
+        (!calls.is_empty()).then(|| calls.join(", "))
+    }
+}
+
+fn is_concrete(pattern: &ArgumentPattern) -> bool {
+    *pattern != ArgumentPattern::Any
+}
+
+fn denied_by(list: FilterList, entry: &str, does: &str) -> FilterVerdict {
+    FilterVerdict::Denied { list, entry: Some(entry.to_owned()), why: format!("`{entry}` in `{list}` {does}") }
+}
+
+impl fmt::Display for FilterList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Include => "includeTools",
+            Self::Exclude => "excludeTools",
+            Self::Strict => "security.strict",
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tool_filter_tests.rs"]
+mod tests;

@@ -1,0 +1,60 @@
+//! Whether one rule is about every call that another is about.
+
+use crate::filter::NamePattern;
+use crate::policy::decision::Mode;
+use crate::policy::rule::{Rule, ServerPattern};
+
+/// Whether `wide` matches every call that `narrow` matches. When in doubt, no.
+pub(super) fn covers(wide: &Rule, narrow: &Rule) -> bool {
+    wide.conditions.is_empty()
+        && server_covers(&wide.server, &narrow.server)
+        && name_covers(&wide.tool, &narrow.tool)
+        && modes_cover(&wide.modes, &narrow.modes)
+        && wide.interactive.is_none_or(|interactive| narrow.interactive == Some(interactive))
+        && askers_cover(wide, narrow)
+        && (wide.subagent.is_none() || wide.subagent == narrow.subagent)
+}
+
+fn server_covers(wide: &ServerPattern, narrow: &ServerPattern) -> bool {
+    match (wide, narrow) {
+        (ServerPattern::Any, _) => true,
+        (ServerPattern::Named(wide), ServerPattern::Named(narrow)) => name_covers(wide, narrow),
+        (ServerPattern::BuiltIn(wide), ServerPattern::BuiltIn(narrow)) => wide == narrow,
+        (ServerPattern::Named(name), _) => *name == NamePattern::Any,
+        (ServerPattern::BuiltIn(_), _) => false,
+    }
+}
+
+/// Whether every name of the form `narrow` has the form `wide`.
+pub(super) fn name_covers(wide: &NamePattern, narrow: &NamePattern) -> bool {
+    // A star of the narrow form is a letter that no name has: only a star of the wide form takes it.
+    const STAR: &str = "\0";
+    match (wide, narrow) {
+        (NamePattern::Any, _) => true,
+        (NamePattern::Exact(wide), NamePattern::Exact(narrow)) => wide == narrow,
+        (NamePattern::Glob(wide), NamePattern::Exact(narrow)) => is_of_form(wide, narrow),
+        (NamePattern::Glob(wide), NamePattern::Glob(narrow)) => is_of_form(wide, &narrow.replace('*', STAR)),
+        (NamePattern::Glob(_), NamePattern::Any) | (NamePattern::Exact(_), _) => false,
+    }
+}
+
+fn is_of_form(form: &str, text: &str) -> bool {
+    let mut parts = form.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+fn modes_cover(wide: &[Mode], narrow: &[Mode]) -> bool {
+    let narrow = if narrow.is_empty() { &Mode::ALL[..] } else { narrow };
+    wide.is_empty() || narrow.iter().all(|mode| wide.contains(mode))
+}
+
+fn askers_cover(wide: &Rule, narrow: &Rule) -> bool {
+    let narrow = if narrow.askers.is_empty() { &crate::asker::Asker::ALL[..] } else { &narrow.askers };
+    wide.askers.is_empty() || narrow.iter().all(|asker| wide.askers.contains(asker))
+}

@@ -1,0 +1,117 @@
+//! Rules that can never match, because another one of the same tier decides every call they are about.
+
+use std::collections::HashMap;
+
+use super::covers::covers;
+use super::finding::{Finding, Severity};
+use crate::filter::NamePattern;
+use crate::policy::decision::{Decision, Tier};
+use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
+use crate::settings::diagnostic::visible;
+
+/// The rules that can never match. `rules` are all of one run or of one file; only those that are written in files are reported.
+#[must_use]
+pub fn lint(rules: &[Rule]) -> Vec<Finding> {
+    let index = Index::new(rules);
+    let mut entries: Vec<Vec<&Rule>> = Vec::new();
+    for rule in rules.iter().filter(|rule| rule.kind == RuleKind::Written && rule.origin.line.is_some()) {
+        match entries.last_mut().filter(|entry| entry.last().is_some_and(|last| is_same_entry(last, rule))) {
+            Some(entry) => entry.push(rule),
+            None => entries.push(vec![rule]),
+        }
+    }
+    entries.iter().flat_map(|entry| findings_of(entry, &index)).collect()
+}
+
+fn is_same_entry(one: &Rule, other: &Rule) -> bool {
+    one.tier == other.tier && one.origin.file == other.origin.file && one.origin.line == other.origin.line
+}
+
+/// An entry none of whose rules can match is an error; when only some cannot, that is worth a word.
+fn findings_of(entry: &[&Rule], index: &Index<'_>) -> Vec<Finding> {
+    let shadowed: Vec<(&Rule, &Rule)> = entry.iter().filter_map(|rule| Some((*rule, index.shadow_of(rule)?))).collect();
+    let Some((_, shadow)) = shadowed.first() else { return Vec::new() };
+    if shadowed.len() == entry.len() {
+        let message = format!("can never match: {} decides first", place(&shadow.origin));
+        return shadowed
+            .first()
+            .map(|(rule, shadow)| finding(Severity::Error, message, rule, shadow))
+            .into_iter()
+            .collect();
+    }
+    let warn = |(rule, shadow): &(&Rule, &Rule)| {
+        let message = format!("can never match {}: {} decides first", tool(rule), place(&shadow.origin));
+        finding(Severity::Warning, message, rule, shadow)
+    };
+    shadowed.iter().map(warn).collect()
+}
+
+fn finding(severity: Severity, message: String, rule: &Rule, shadow: &Rule) -> Finding {
+    let hint = if shadow.priority > rule.priority {
+        format!("give it a priority above {}, or remove it", shadow.priority)
+    } else if shadow.kind == RuleKind::Settings {
+        "the settings forbid it; remove one of the two".to_owned()
+    } else {
+        "at the same priority the stricter decision counts; give it a higher one, or remove it".to_owned()
+    };
+    let RuleOrigin { file, line, .. } = &rule.origin;
+    Finding { severity, file: file.clone(), line: line.unwrap_or(1), column: 1, message, hint: Some(hint) }
+}
+
+fn place(origin: &RuleOrigin) -> String {
+    match (&origin.line, &origin.file) {
+        (Some(line), Some(file)) => format!("line {line} of {}", visible(&file.to_string_lossy())),
+        _ => visible(&origin.label),
+    }
+}
+
+fn tool(rule: &Rule) -> String {
+    let name = |pattern: &NamePattern| match pattern {
+        NamePattern::Any => "every tool".to_owned(),
+        NamePattern::Exact(name) | NamePattern::Glob(name) => format!("`{}`", visible(name)),
+    };
+    match &rule.server {
+        ServerPattern::Named(server) if *server != NamePattern::Any => {
+            format!("{} of {}", name(&rule.tool), name(server))
+        }
+        ServerPattern::BuiltIn(server) => format!("{} of the built-in server `{server}`", name(&rule.tool)),
+        ServerPattern::Any | ServerPattern::Named(_) => name(&rule.tool),
+    }
+}
+
+/// The rules that can stand before others, by the tools they name, so that ten thousand rules are not compared each with each.
+struct Index<'r> {
+    by_tool: HashMap<(Tier, &'r str), Vec<&'r Rule>>,
+    wide: HashMap<Tier, Vec<&'r Rule>>,
+}
+
+impl<'r> Index<'r> {
+    fn new(rules: &'r [Rule]) -> Self {
+        let mut index = Self { by_tool: HashMap::new(), wide: HashMap::new() };
+        for rule in rules.iter().filter(|rule| rule.conditions.is_empty()) {
+            match &rule.tool {
+                NamePattern::Exact(tool) => index.by_tool.entry((rule.tier, tool)).or_default().push(rule),
+                NamePattern::Any | NamePattern::Glob(_) => index.wide.entry(rule.tier).or_default().push(rule),
+            }
+        }
+        index
+    }
+
+    fn shadow_of(&self, rule: &Rule) -> Option<&'r Rule> {
+        let named = match &rule.tool {
+            NamePattern::Exact(tool) => self.by_tool.get(&(rule.tier, tool.as_str())),
+            NamePattern::Any | NamePattern::Glob(_) => None,
+        };
+        let wide = self.wide.get(&rule.tier);
+        let candidates = named.into_iter().chain(wide).flatten();
+        candidates.copied().find(|candidate| stands_before(candidate, rule) && covers(candidate, rule))
+    }
+}
+
+/// Whether a rule is looked at before another of the same tier, whatever the order they were read in.
+fn stands_before(one: &Rule, other: &Rule) -> bool {
+    let key = |rule: &Rule| {
+        (rule.kind == RuleKind::Settings && rule.decision == Decision::Deny, rule.priority, rule.decision)
+    };
+    key(one) > key(other)
+}

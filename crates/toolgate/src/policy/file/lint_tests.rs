@@ -1,0 +1,247 @@
+//! Rules that can never match, one line of data each.
+
+use serde_json::{Value, json};
+
+use super::rule_tests::{parsed, rule_text};
+use super::{Severity, lint, lint_against_schema};
+use crate::policy::decision::Tier;
+use crate::policy::rule::RuleKind;
+
+/// The first rule stands on line 1, the second on line 10.
+fn findings(first: &str, second: &str) -> Vec<(usize, Severity, String)> {
+    let mut text = rule_text(first);
+    while text.lines().count() < 9 {
+        text.push('\n');
+    }
+    let parsed = parsed(&(text + &rule_text(second)), Tier::User);
+    assert!(!parsed.has_errors(), "{:?}", parsed.findings);
+    lint(&parsed.rules).into_iter().map(|one| (one.line, one.severity, one.message)).collect()
+}
+
+/// The rule before, the rule after, whether the second can never match.
+const SHADOWS: &[(&str, &str, bool)] = &[
+    ("toolName = 'a'; decision = 'deny'; priority = 2", "toolName = 'a'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a'; decision = 'allow'; priority = 2", "toolName = 'a'; decision = 'deny'; priority = 1", true),
+    ("toolName = '*'; decision = 'deny'; priority = 2", "toolName = 'a'; decision = 'deny'; priority = 1", true),
+    ("toolName = '*'; decision = 'deny'; priority = 2", "mcpName = 's'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a*'; decision = 'deny'; priority = 2", "toolName = 'ab'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a*'; decision = 'deny'; priority = 2", "toolName = 'ab*'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a*c'; decision = 'deny'; priority = 2", "toolName = 'a*b*c'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'ab*'; decision = 'deny'; priority = 2", "toolName = 'a*'; decision = 'allow'; priority = 1", false),
+    ("toolName = 'a*'; decision = 'deny'; priority = 2", "toolName = '*'; decision = 'allow'; priority = 1", false),
+    ("toolName = 'a'; decision = 'deny'; priority = 2", "toolName = 'b'; decision = 'allow'; priority = 1", false),
+    ("toolName = 'a'; decision = 'deny'; priority = 2", "toolName = 'a*'; decision = 'allow'; priority = 1", false),
+    // equal priority: the stricter one counts
+    ("toolName = 'a'; decision = 'deny'; priority = 1", "toolName = 'a'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a'; decision = 'ask'; priority = 1", "toolName = 'a'; decision = 'allow'; priority = 1", true),
+    ("toolName = 'a'; decision = 'deny'; priority = 1", "toolName = 'a'; decision = 'deny'; priority = 1", false),
+    // servers
+    (
+        "mcpName = 's'; decision = 'deny'; priority = 2",
+        "mcpName = 's'; toolName = 'a'; decision = 'allow'; priority = 1",
+        true,
+    ),
+    (
+        "mcpName = 's*'; decision = 'deny'; priority = 2",
+        "mcpName = 'st'; toolName = 'a'; decision = 'allow'; priority = 1",
+        true,
+    ),
+    (
+        "mcpName = 's'; decision = 'deny'; priority = 2",
+        "mcpName = 't'; toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    ("mcpName = 's'; decision = 'deny'; priority = 2", "toolName = 'a'; decision = 'allow'; priority = 1", false),
+    (
+        "builtin = 'workspace'; decision = 'deny'; priority = 2",
+        "builtin = 'workspace'; toolName = 'glob'; decision = 'allow'; priority = 1",
+        true,
+    ),
+    (
+        "builtin = 'workspace'; decision = 'deny'; priority = 2",
+        "mcpName = 'workspace'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = '*'; decision = 'deny'; priority = 2",
+        "builtin = 'workspace'; decision = 'allow'; priority = 1",
+        true,
+    ),
+    // conditions of the first leave something over, those of the second do not matter
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; argsPattern = 'x'",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; when = {'/a' = {max = 1}}",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; toolAnnotations = {x = 1}",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2",
+        "toolName = 'a'; decision = 'allow'; priority = 1; argsPattern = 'x'",
+        true,
+    ),
+    // modes, interactive, askers, subagent
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; modes = ['plan']",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; modes = ['plan', 'yolo']",
+        "toolName = 'a'; decision = 'allow'; priority = 1; modes = ['plan']",
+        true,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; modes = ['plan', 'default', 'autoEdit', 'yolo']",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        true,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; interactive = true",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; interactive = true",
+        "toolName = 'a'; decision = 'allow'; priority = 1; interactive = true",
+        true,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; interactive = true",
+        "toolName = 'a'; decision = 'allow'; priority = 1; interactive = false",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; askers = ['model']",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; askers = ['model', 'cli']",
+        "toolName = 'a'; decision = 'allow'; priority = 1; askers = ['cli']",
+        true,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; subagent = 'x'",
+        "toolName = 'a'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; subagent = 'x'",
+        "toolName = 'a'; decision = 'allow'; priority = 1; subagent = 'x'",
+        true,
+    ),
+    (
+        "toolName = 'a'; decision = 'deny'; priority = 2; subagent = 'x'",
+        "toolName = 'a'; decision = 'allow'; priority = 1; subagent = 'y'",
+        false,
+    ),
+];
+
+#[test]
+fn a_rule_behind_a_wider_one_can_never_match() {
+    for (first, second, is_dead) in SHADOWS.iter().copied() {
+        let message = "can never match: line 1 of /p/test.toml decides first".to_owned();
+        let expected = if is_dead { vec![(10, Severity::Error, message)] } else { Vec::new() };
+        assert_eq!(findings(first, second), expected, "{first} | {second}");
+    }
+}
+
+#[test]
+fn a_list_of_which_only_a_part_can_match_is_a_warning() {
+    let found = findings(
+        "toolName = 'a'; decision = 'deny'; priority = 2",
+        "toolName = ['a', 'b']; decision = 'allow'; priority = 1",
+    );
+    assert_eq!(
+        found,
+        [(10, Severity::Warning, "can never match `a`: line 1 of /p/test.toml decides first".to_owned())]
+    );
+}
+
+#[test]
+fn tiers_do_not_shadow_each_other_and_settings_forbid_first() {
+    let allow = parsed(&rule_text("toolName = 'a'; decision = 'allow'; priority = 900"), Tier::User).rules;
+    let mut deny = parsed(&rule_text("toolName = 'a'; decision = 'deny'; priority = 999"), Tier::Admin).rules;
+    assert_eq!(lint(&[allow.clone(), deny.clone()].concat()), []);
+    for rule in &mut deny {
+        (rule.tier, rule.priority, rule.kind) = (Tier::User, 200, RuleKind::Settings);
+        rule.origin = crate::policy::RuleOrigin { label: "`tools.exclude`".to_owned(), ..Default::default() };
+    }
+    let found = lint(&[allow, deny].concat());
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].message, "can never match: `tools.exclude` decides first");
+}
+
+#[test]
+fn many_rules_are_compared_quickly() {
+    let text: String = (0..10_000)
+        .map(|at| format!("[[rule]]\ntoolName='t{at}'\ndecision='deny'\npriority={}\n", at % 1_000))
+        .collect();
+    assert_eq!(lint(&parsed(&text, Tier::User).rules), []);
+}
+
+#[test]
+fn arguments_that_a_tool_does_not_take_are_found() {
+    let closed = json!({"type": "object", "additionalProperties": false, "properties": {
+        "path": {"type": "string"}, "limit": {"type": "integer"},
+        "files": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+        "tags": {"type": "object", "additionalProperties": {"type": "string"}},
+        "any": {}, "either": {"anyOf": [{"type": "string"}]}}});
+    let listed = json!({"type": "object", "properties": {"path": {}}});
+    let open = json!({"type": "object", "properties": {"path": {}}, "additionalProperties": true});
+    let referring = json!({"$ref": "#/$defs/x", "properties": {"path": {}}});
+    let cases: [(&Value, &str, Option<&str>); 19] = [
+        (&closed, "/path", None),
+        (&closed, "/pth", Some("did you mean `path`?")),
+        (&closed, "/banana", Some("it takes")),
+        (&closed, "/path/x", Some("nothing to be named")),
+        (&closed, "/files/*/name", None),
+        (&closed, "/files/0/name", None),
+        (&closed, "/files/*/nam", Some("did you mean `name`?")),
+        (&closed, "/files/x/name", None),
+        (&closed, "/tags/anything", None),
+        (&closed, "/tags/*", None),
+        (&closed, "/any/x/y", None),
+        (&closed, "/either/x", None),
+        (&closed, "/path/*", None),
+        (&listed, "/path", None),
+        (&listed, "/other", Some("it takes `path`")),
+        (&open, "/other", None),
+        (&referring, "/other", None),
+        (&json!(true), "/other", None),
+        (&json!({"type": "object"}), "/other", None),
+    ];
+    for (schema, pointer, hint) in cases {
+        let body = format!(
+            "toolName = 'a'; decision = 'deny'; priority = 1; when = {{not = {{'{pointer}' = {{present = true}}}}}}"
+        );
+        let rule = parsed(&rule_text(&body), Tier::User).rules.remove(0);
+        let found = lint_against_schema(&rule, schema);
+        assert_eq!(found.len(), usize::from(hint.is_some()), "{pointer}: {found:?}");
+        if let (Some(hint), Some(found)) = (hint, found.first()) {
+            assert!(found.is_error() && found.line == 1 && found.message.starts_with("can never match"), "{found}");
+            assert!(found.hint.as_deref().unwrap_or_default().contains(hint), "{found:?}");
+        }
+    }
+    // `name(key=pattern)` of the settings
+    let mut rule = parsed(&rule_text("toolName = 'a'; decision = 'deny'; priority = 1"), Tier::User).rules.remove(0);
+    let entry = |key: &str| {
+        crate::policy::Condition::Entry(crate::filter::ArgumentPattern::Key {
+            key: key.to_owned(),
+            pattern: "x".to_owned(),
+        })
+    };
+    rule.conditions = vec![entry("path"), entry("pats")];
+    let found = lint_against_schema(&rule, &listed);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("`pats=`"), "{found:?}");
+}

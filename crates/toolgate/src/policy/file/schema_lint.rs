@@ -1,0 +1,105 @@
+//! Rules about arguments that a tool does not take.
+
+use serde_json::Value;
+
+use super::finding::{Finding, Severity};
+use super::keys::nearest;
+use crate::filter::ArgumentPattern;
+use crate::policy::rule::{Condition, Rule};
+use crate::policy::when::Segment;
+use crate::settings::diagnostic::visible;
+
+/// Keywords that say where else arguments may be described; what they lead to is not looked at.
+const ELSEWHERE: [&str; 9] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "patternProperties",
+    "dependentSchemas",
+    "unevaluatedProperties",
+];
+
+/// The arguments that a rule looks at and the tool with this input schema cannot be given. A schema that can be read in more than one way is not
+/// held against a rule.
+#[must_use]
+pub fn lint_against_schema(rule: &Rule, schema: &Value) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for condition in &rule.conditions {
+        match condition {
+            Condition::When(when) => {
+                for pointer in when.pointers() {
+                    let missing = missing_step(schema, pointer.segments());
+                    findings.extend(missing.map(|missing| finding(rule, &format!("`{pointer}`"), &missing)));
+                }
+            }
+            Condition::Entry(ArgumentPattern::Key { key, .. }) => {
+                let missing = missing_step(schema, &[Segment::Key(key.clone())]);
+                findings.extend(missing.map(|missing| finding(rule, &format!("`{key}=`"), &missing)));
+            }
+            _ => {}
+        }
+    }
+    findings
+}
+
+/// The step of a pointer that a schema has no place for.
+struct Missing<'s> {
+    step: String,
+    known: Vec<&'s str>,
+}
+
+fn finding(rule: &Rule, written: &str, missing: &Missing<'_>) -> Finding {
+    let message = format!("can never match: {written} points at nothing, the tool takes no `{}`", missing.step);
+    let mut names = missing.known.clone();
+    names.truncate(crate::limits::PARAMETERS_LISTED_MAX);
+    let hint = match nearest(&missing.step, &missing.known) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if names.is_empty() => "there is nothing to be named there".to_owned(),
+        None => format!("it takes {}", super::keys::listed(&names)),
+    };
+    let line = rule.origin.line.unwrap_or(1);
+    Finding {
+        severity: Severity::Error,
+        file: rule.origin.file.clone(),
+        line,
+        column: 1,
+        message: visible(&message),
+        hint: Some(visible(&hint)),
+    }
+}
+
+fn missing_step<'s>(schema: &'s Value, segments: &[Segment]) -> Option<Missing<'s>> {
+    let (first, rest) = segments.split_first()?;
+    let schema = schema.as_object()?;
+    if ELSEWHERE.iter().any(|keyword| schema.contains_key(*keyword)) {
+        return None;
+    }
+    let missing = |step: &str, known| Some(Missing { step: step.to_owned(), known });
+    let has_nothing_within =
+        matches!(schema.get("type").and_then(Value::as_str), Some("string" | "number" | "integer" | "boolean"));
+    match first {
+        // A restriction takes one thing for a list of one.
+        Segment::Each if has_nothing_within && !rest.is_empty() => missing("*", Vec::new()),
+        Segment::Each => missing_step(schema.get("items").or_else(|| schema.get("additionalProperties"))?, rest),
+        Segment::Key(key) if has_nothing_within => missing(key, Vec::new()),
+        Segment::Key(key) => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            if let Some(property) = properties.and_then(|properties| properties.get(key)) {
+                return missing_step(property, rest);
+            }
+            match schema.get("additionalProperties") {
+                Some(Value::Bool(false)) => missing(key, names(properties)),
+                None if properties.is_some() => missing(key, names(properties)),
+                None => missing_step(schema.get("items").filter(|_| key.parse::<usize>().is_ok())?, rest),
+                Some(others) => missing_step(others, rest),
+            }
+        }
+    }
+}
+
+fn names(properties: Option<&serde_json::Map<String, Value>>) -> Vec<&str> {
+    properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str)).collect()
+}

@@ -1,0 +1,74 @@
+//! `Subject`: what rules are held against, a call or one simple command of it, with what is worked out of it at most once.
+
+use std::cell::OnceCell;
+
+use serde_json::Value;
+
+use super::facts::CallFacts;
+use crate::canonical_json;
+use crate::filter::Arguments;
+use crate::servers::folded;
+use crate::shell::{Script, SimpleCommand};
+
+/// What rules are held against.
+#[derive(Debug)]
+pub(super) struct Subject<'a> {
+    /// The call; for one simple command, the call with that command.
+    pub(super) facts: CallFacts<'a>,
+    /// The simple command, when it is about one.
+    pub(super) command: Option<&'a SimpleCommand>,
+    folded_server: OnceCell<String>,
+    marked: OnceCell<String>,
+    marked_normalised: OnceCell<Option<String>>,
+}
+
+impl<'a> Subject<'a> {
+    /// A whole call.
+    pub(super) fn call(facts: &CallFacts<'a>) -> Self {
+        Self {
+            facts: *facts,
+            command: None,
+            folded_server: OnceCell::new(),
+            marked: OnceCell::new(),
+            marked_normalised: OnceCell::new(),
+        }
+    }
+
+    /// One simple command of a call; `arguments` are those of the call with that command.
+    pub(super) fn command(facts: &CallFacts<'a>, command: &'a SimpleCommand, arguments: &'a Arguments<'a>) -> Self {
+        Self { command: Some(command), ..Self::call(&CallFacts { arguments, ..*facts }) }
+    }
+
+    /// Whose tool, as a restriction compares it.
+    pub(super) fn folded_server(&self) -> &str {
+        self.folded_server.get_or_init(|| folded(self.facts.server))
+    }
+
+    /// The arguments as `argsPattern` sees them.
+    pub(super) fn marked(&self) -> &str {
+        self.marked.get_or_init(|| canonical_json::marked(self.facts.arguments.value()))
+    }
+
+    /// The same with the command as the shell understands it, when that is not how it is written.
+    pub(super) fn marked_normalised(&self) -> Option<&str> {
+        let marked = || {
+            let command = self.command?;
+            let normalised = command.normalised();
+            let differs = normalised != command.text;
+            differs.then(|| canonical_json::marked(&with_command(self.facts.arguments.value(), &normalised)))
+        };
+        self.marked_normalised.get_or_init(marked).as_deref()
+    }
+}
+
+/// The arguments of a call as if it had only this command.
+pub(super) fn with_command(arguments: &Value, command: &str) -> Value {
+    let Value::Object(members) = arguments else { return arguments.clone() };
+    let others = members.iter().filter(|(key, _)| *key != "command").map(|(key, value)| (key.clone(), value.clone()));
+    Value::Object(others.chain([("command".to_owned(), Value::from(command))]).collect())
+}
+
+/// A script of one command.
+pub(super) fn script_of(command: &SimpleCommand) -> Script {
+    Script { commands: vec![command.clone()] }
+}

@@ -1,0 +1,222 @@
+//! Paths as texts: whether one is in a folder, whether it has a form. The file system is not asked, so links are not followed; whoever needs
+//! that has the safety checker `allowed-path`.
+
+use std::path::Path;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::limits::{POLICY_REGEX_CACHE_BYTES_MAX, POLICY_REGEX_COMPILED_BYTES_MAX};
+use crate::shell::Reach;
+
+/// A form of texts: `*` and `?` for anything within one part of a path, `**` for any number of parts.
+#[derive(Clone, Debug)]
+pub struct PathGlob {
+    text: String,
+    exact: Regex,
+    folded: Regex,
+}
+
+impl PathGlob {
+    /// Reads such a form.
+    ///
+    /// # Errors
+    /// When it has brackets or braces, which mean something elsewhere and nothing here, or is too large: says what is wrong.
+    pub fn new(text: &str) -> Result<Self, String> {
+        if text.contains(['[', ']', '{', '}']) {
+            return Err("brackets and braces mean nothing in a glob: give a list of globs, or use `matches`".to_owned());
+        }
+        let pattern = regex_of(text);
+        let build = |folds_case| {
+            RegexBuilder::new(&pattern)
+                .case_insensitive(folds_case)
+                .size_limit(POLICY_REGEX_COMPILED_BYTES_MAX)
+                .dfa_size_limit(POLICY_REGEX_CACHE_BYTES_MAX)
+                .build()
+                .map_err(|_| "the glob is too large".to_owned())
+        };
+        Ok(Self { text: text.to_owned(), exact: build(false)?, folded: build(true)? })
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What it takes when it is compiled, generously.
+    pub(in crate::policy) fn compiled_bytes_max(&self) -> usize {
+        const BYTES_FOR_EACH: usize = 256;
+        const BYTES_AT_LEAST: usize = 8 * 1024;
+        BYTES_AT_LEAST + BYTES_FOR_EACH * self.text.len()
+    }
+
+    pub(super) fn matches(&self, text: &str, folder: &Path, reach: Reach) -> bool {
+        match reach {
+            Reach::Permission => self.certainly_matches(text, folder),
+            Reach::Restriction => {
+                let mut readings = texts_that_could_be_meant(text);
+                for parts in places_that_could_be_meant(text, folder, folder) {
+                    let relative = parts.strip_prefix(&*folded_parts(folder)).map(|rest| rest.join("/"));
+                    readings.extend(relative);
+                    readings.push(format!("/{}", parts.join("/")));
+                }
+                // Without a `/` it is as good for the last part alone.
+                let last_parts: Vec<String> = match self.text.contains('/') {
+                    true => Vec::new(),
+                    false => readings.iter().filter_map(|text| text.rsplit('/').next().map(str::to_owned)).collect(),
+                };
+                readings.iter().chain(&last_parts).any(|text| self.folded.is_match(text))
+            }
+        }
+    }
+
+    fn certainly_matches(&self, text: &str, folder: &Path) -> bool {
+        let begin = self.text.split(['*', '?']).next().unwrap_or_default();
+        let leaves_folder = is_unclear(text)
+            || (text.starts_with('~') && !begin.starts_with('~'))
+            || (has_scheme(text) && !has_scheme(begin));
+        if leaves_folder {
+            return false;
+        }
+        if self.exact.is_match(text) && (!text.starts_with('/') || begin.starts_with('/')) {
+            return true;
+        }
+        // The same place, written in another way.
+        let parts = absolute(text, folder);
+        let is_relative = !begin.starts_with('/');
+        let other = match parts.strip_prefix(&*parts_of_folder(folder)) {
+            Some(rest) if is_relative => rest.join("/"),
+            _ if is_relative => return false,
+            _ => format!("/{}", parts.join("/")),
+        };
+        self.exact.is_match(&other)
+    }
+}
+
+fn regex_of(glob: &str) -> String {
+    let mut pattern = String::from("(?s)\\A");
+    let mut rest = glob;
+    while let Some(first) = rest.chars().next() {
+        let (meaning, taken) = match first {
+            '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
+            '*' if rest.starts_with("**") => (".*".to_owned(), 2),
+            '*' => ("[^/]*".to_owned(), 1),
+            '?' => ("[^/]".to_owned(), 1),
+            letter => (regex::escape(letter.encode_utf8(&mut [0; 4])), letter.len_utf8()),
+        };
+        pattern.push_str(&meaning);
+        rest = rest.split_at_checked(taken).map_or("", |(_, rest)| rest);
+    }
+    pattern.push_str("\\z");
+    pattern
+}
+
+/// Whether a path is in a folder or is that folder; a relative `folder` starts at `workspace`.
+pub(super) fn is_under(path: &str, folder: &str, workspace: &Path, reach: Reach) -> bool {
+    let base = normal(&absolute(folder, workspace));
+    match reach {
+        Reach::Permission => {
+            let elsewhere = is_unclear(path) || path.starts_with('~') || has_scheme(path) || path.is_empty();
+            !elsewhere && absolute(path, workspace).starts_with(&base)
+        }
+        Reach::Restriction => {
+            let base: Vec<String> = base.iter().map(|part| part.to_lowercase()).collect();
+            let places = places_that_could_be_meant(path, workspace, Path::new(&format!("/{}", base.join("/"))));
+            places.iter().any(|place| place.starts_with(&base))
+        }
+    }
+}
+
+/// Whether a text can be another path for whoever opens it: it climbs, begins or ends with space, or has control characters in it.
+fn is_unclear(text: &str) -> bool {
+    text.split(['/', '\\']).any(|part| part == "..") || text.trim() != text || text.chars().any(char::is_control)
+}
+
+/// `file:`, `https:`, also the drive of `C:\`.
+fn has_scheme(text: &str) -> bool {
+    let Some((scheme, _)) = text.split_once(':') else { return false };
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
+}
+
+/// The parts of a path from the root on, with every `..` still in it.
+fn absolute(path: &str, folder: &Path) -> Vec<String> {
+    let is_separator = |letter| letter == '/' || (cfg!(windows) && letter == '\\');
+    let own = path.split(is_separator).filter(|part| !matches!(*part, "" | ".")).map(str::to_owned);
+    let is_absolute = path.starts_with(is_separator) || (cfg!(windows) && has_scheme(path));
+    if is_absolute { own.collect() } else { parts_of_folder(folder).into_iter().chain(own).collect() }
+}
+
+fn parts_of_folder(folder: &Path) -> Vec<String> {
+    let text = folder.to_string_lossy();
+    let is_separator = |letter| letter == '/' || (cfg!(windows) && letter == '\\');
+    text.split(is_separator).filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
+}
+
+fn folded_parts(folder: &Path) -> Vec<String> {
+    parts_of_folder(folder).into_iter().map(|part| part.to_lowercase()).collect()
+}
+
+/// The parts with each `..` taking away the one before it.
+fn normal(parts: &[String]) -> Vec<String> {
+    let mut normal: Vec<String> = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part == ".." {
+            normal.pop();
+        } else {
+            normal.push(part.clone());
+        }
+    }
+    normal
+}
+
+/// A text as servers may read it.
+fn texts_that_could_be_meant(text: &str) -> Vec<String> {
+    let mut texts = vec![text.to_owned(), text.trim().to_owned()];
+    let slashes = text.trim().replace('\\', "/");
+    if let Some(rest) = slashes.split_once(':').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file")) {
+        let path = rest
+            .1
+            .strip_prefix("//")
+            .map_or(rest.1, |rest| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
+        texts.push(path.to_owned());
+    }
+    texts.push(slashes);
+    for at in 0..texts.len() {
+        texts.extend(texts.get(at).filter(|text| text.contains('%')).map(|text| percent_decoded(text)));
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    texts
+}
+
+/// Where a path may lead, in small letters. `~` is a home that is not known: it may be any folder above `base`, or the workspace folder.
+fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Vec<Vec<String>> {
+    let mut places = Vec::new();
+    let mut push = |path: &str, start: &Path| {
+        let parts: Vec<String> = absolute(path, start).into_iter().map(|part| part.to_lowercase()).collect();
+        places.push(normal(&parts));
+        // When a part is a link, `..` does not lead back to where it is.
+        places.push(parts);
+    };
+    for text in texts_that_could_be_meant(path) {
+        push(&text, workspace);
+        let Some(rest) = text.strip_prefix('~') else { continue };
+        let in_home = rest.find('/').and_then(|at| rest.get(at + 1..)).unwrap_or_default();
+        push(in_home.trim_start_matches('/'), workspace);
+        base.ancestors().skip(1).for_each(|home| push(in_home.trim_start_matches('/'), home));
+    }
+    places
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,247 @@
+//! `Rulebook`: every rule of a run, and where each comes from. A policy file that cannot be used stops whatever needs rules: a rule that is
+//! left out may be the one that was to forbid something.
+
+use std::path::{Path, PathBuf};
+
+use super::from_settings;
+use super::ownership::why_not_administrators;
+use crate::env::HostEnv;
+use crate::error::{Error, ErrorKind};
+use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
+use crate::policy::file::{self, Checker, FileSource, Finding, Severity};
+use crate::policy::{Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Tier, default_rules};
+use crate::servers::ServerSet;
+use crate::settings::brought::{POLICIES_FOLDER, policy_files};
+use crate::settings::{Diagnostic, Settings, SettingsSource};
+use crate::state_file;
+use crate::trust::{Folder, POLICIES_ENTRY};
+
+/// What a run was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct RulebookOptions {
+    /// Policy files and folders in place of the person's own (`--policy`).
+    pub policies: Option<Vec<PathBuf>>,
+    /// Entries in place of `tools.allowed` (`--allowed-tools`).
+    pub allowed_tools: Option<Vec<String>>,
+}
+
+/// Every rule of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Rulebook {
+    /// The rules.
+    pub policy: Policy,
+    /// What is looked at after a decision, with the paths of a call.
+    pub checkers: Vec<Checker>,
+    /// The files that were read, in the order of their tiers, the weakest first.
+    pub files: Vec<PolicyFile>,
+    /// What is odd in the settings the rules follow from.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What could not be used without being a reason to stop.
+    pub troubles: Vec<Error>,
+}
+
+/// One policy file.
+#[derive(Clone, Debug)]
+pub struct PolicyFile {
+    /// How much it weighs.
+    pub tier: Tier,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was named for this run.
+    pub is_named: bool,
+    /// How many rules it has.
+    pub rules: usize,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+    /// Why it cannot be read at all.
+    pub unreadable: Option<Error>,
+}
+
+impl Rulebook {
+    /// Gathers the rules.
+    #[must_use]
+    pub fn read(
+        env: &HostEnv,
+        settings: &Settings,
+        servers: &ServerSet,
+        folder: &Folder,
+        options: &RulebookOptions,
+    ) -> Self {
+        let mut gathering = Gathering { env, settings, book: Self::default(), rules: default_rules(), is_named: false };
+        gathering.extensions();
+        if folder.is_trusted() {
+            gathering.workspace(folder);
+        }
+        gathering.person(options);
+        gathering.administrator();
+        let derived = from_settings::derive(settings, servers, options.allowed_tools.as_deref());
+        gathering.rules.extend(derived.rules);
+        let Gathering { mut book, rules, .. } = gathering;
+        book.diagnostics = derived.diagnostics;
+        book.policy = Policy::new(rules);
+        book
+    }
+
+    /// Why the rules cannot be used: the first file that has an error.
+    #[must_use]
+    pub fn error(&self) -> Option<Error> {
+        self.files.iter().find_map(PolicyFile::error)
+    }
+}
+
+impl PolicyFile {
+    /// Why it cannot be used.
+    #[must_use]
+    pub fn error(&self) -> Option<Error> {
+        let finding = self.findings.iter().find(|finding| finding.severity == Severity::Error);
+        let of_finding = finding.map(|finding| {
+            let place = format!("{}:{}:{}", self.path.display(), finding.line, finding.column);
+            let error = Error::new(ErrorKind::Policy, format!("{place}: {}", finding.message));
+            match &finding.hint {
+                Some(hint) => error.hinting(hint),
+                None => error,
+            }
+        });
+        self.unreadable.clone().or(of_finding)
+    }
+}
+
+struct Gathering<'a> {
+    env: &'a HostEnv,
+    settings: &'a Settings,
+    book: Rulebook,
+    rules: Vec<Rule>,
+    /// Whether what is read was named for this run.
+    is_named: bool,
+}
+
+impl Gathering<'_> {
+    fn extensions(&mut self) {
+        for state in self.settings.extensions.iter().filter(|state| state.is_enabled) {
+            self.folder(Tier::Extension, &state.extension.policies());
+        }
+    }
+
+    /// Until somebody has looked at policies that changed, they count, and whatever they no longer forbid is asked about.
+    fn workspace(&mut self, folder: &Folder) {
+        for file in &self.settings.brought.policies {
+            self.file(Tier::Workspace, file);
+        }
+        if folder.unconfirmed().contains(POLICIES_ENTRY) {
+            self.rules.push(unconfirmed_policies());
+            let what = "the policies of this folder changed since it was trusted, so everything is asked about";
+            let trouble = Error::new(ErrorKind::Untrusted, what).hinting("`toolgate trust` shows them and asks you");
+            self.book.troubles.push(trouble);
+        }
+    }
+
+    fn person(&mut self, options: &RulebookOptions) {
+        let written: Vec<PathBuf> = self.paths("policyPaths", |source| source != SettingsSource::Workspace);
+        match (&options.policies, written.is_empty()) {
+            (Some(paths), _) => {
+                self.is_named = true;
+                paths.iter().for_each(|path| self.named(Tier::User, path));
+                self.is_named = false;
+            }
+            (None, false) => written.iter().for_each(|path| self.named(Tier::User, path)),
+            (None, true) => self.folder(Tier::User, &self.env.dirs.user.join(POLICIES_FOLDER)),
+        }
+    }
+
+    fn administrator(&mut self) {
+        let folder = self.env.dirs.system.join(POLICIES_FOLDER);
+        let own = policy_files(&folder);
+        match why_not_administrators(&folder) {
+            Some(why) => {
+                let what = format!("{}: the policies there are not used: {why}", folder.display());
+                self.book.troubles.push(Error::new(ErrorKind::Policy, what));
+            }
+            None => self.folder(Tier::Admin, &folder),
+        }
+        let is_systems = |source| matches!(source, SettingsSource::SystemDefaults | SettingsSource::SystemOverrides);
+        let more = self.paths("adminPolicyPaths", is_systems);
+        if more.is_empty() || own.is_empty() {
+            more.iter().for_each(|path| self.named(Tier::Admin, path));
+        } else {
+            let what = format!("`adminPolicyPaths` is not used, because there are policies in {}", folder.display());
+            self.book.troubles.push(Error::new(ErrorKind::Policy, what));
+        }
+    }
+
+    /// The paths under a key of the layers that have a say in it. A relative one starts at the file that names it.
+    fn paths(&self, key: &str, has_a_say: impl Fn(SettingsSource) -> bool) -> Vec<PathBuf> {
+        let layers = self.settings.layers.iter().filter(|layer| !layer.is_of_workspace() && has_a_say(layer.source));
+        let entries = layers.filter_map(|layer| Some((layer.path.as_deref(), layer.entries(key)?)));
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for (file, entries) in entries {
+            for entry in entries {
+                let path = self.at_home(&entry.text);
+                let path = file.and_then(Path::parent).map_or_else(|| path.clone(), |folder| folder.join(&path));
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        paths
+    }
+
+    fn at_home(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), &self.env.dirs.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        }
+    }
+
+    /// A file or a folder that somebody names. One that is not there is not what they meant.
+    fn named(&mut self, tier: Tier, path: &Path) {
+        let path = self.env.workspace.join(path);
+        if path.is_dir() {
+            self.folder(tier, &path);
+        } else {
+            self.file(tier, &path);
+        }
+    }
+
+    fn folder(&mut self, tier: Tier, folder: &Path) {
+        let files = policy_files(folder);
+        if files.len() >= POLICY_FILES_MAX {
+            let what = format!("{}: more policy files than the {POLICY_FILES_MAX} that are read", folder.display());
+            self.cannot(tier, folder, Error::new(ErrorKind::Policy, what));
+        }
+        files.iter().for_each(|file| self.file(tier, file));
+    }
+
+    fn file(&mut self, tier: Tier, path: &Path) {
+        let text = match state_file::read(path, POLICY_FILE_BYTES_MAX) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                let what = format!("{}: no such policy file", path.display());
+                return self.cannot(tier, path, Error::new(ErrorKind::Policy, what));
+            }
+            Err(error) => return self.cannot(tier, path, Error::new(ErrorKind::Policy, error.to_string())),
+        };
+        let parsed = file::parse(&text, &FileSource::new(tier, path));
+        let (rules, findings) = (parsed.rules.len(), parsed.findings);
+        self.rules.extend(parsed.rules);
+        self.book.checkers.extend(parsed.checkers);
+        self.book.files.push(PolicyFile {
+            tier,
+            path: path.to_owned(),
+            is_named: self.is_named,
+            rules,
+            findings,
+            unreadable: None,
+        });
+    }
+
+    fn cannot(&mut self, tier: Tier, path: &Path, error: Error) {
+        let (path, findings, is_named) = (path.to_owned(), Vec::new(), self.is_named);
+        self.book.files.push(PolicyFile { tier, path, is_named, rules: 0, findings, unreadable: Some(error) });
+    }
+}
+
+fn unconfirmed_policies() -> Rule {
+    let origin = RuleOrigin { label: "changed policies of the workspace".to_owned(), ..RuleOrigin::default() };
+    let rule = from_settings::about_server(ServerPattern::Any, Decision::Ask, 0, origin);
+    Rule { tier: Tier::Workspace, kind: RuleKind::Written, ..rule }
+}

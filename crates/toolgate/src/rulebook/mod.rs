@@ -1,0 +1,11 @@
+//! Stage 11: the rules of a run, gathered: policy files of every tier, what follows from settings and flags, and what toolgate brings.
+//!
+//! The only part of policy that looks at files. What it gathers is a [`Policy`](crate::policy::Policy), which is pure.
+
+mod book;
+mod from_settings;
+mod mode;
+mod ownership;
+
+pub use book::{PolicyFile, Rulebook, RulebookOptions};
+pub use mode::{lasting_of_run, mode_of_run};

@@ -1,0 +1,46 @@
+//! The mode of a run: what was asked for, and what the settings and the folder allow of it.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::grants::Lasting;
+use crate::policy::Mode;
+use crate::settings::Settings;
+use crate::settings::raw::RawValue;
+use crate::trust::Folder;
+
+/// The mode of a run. `asked` is the flag; without one the settings say.
+///
+/// # Errors
+/// When the mode that asks nothing was asked for and is forbidden.
+pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) -> Result<Mode> {
+    if !folder.is_trusted() {
+        return Ok(if asked == Some(Mode::Plan) { Mode::Plan } else { Mode::Default });
+    }
+    let written = settings.word("general.defaultApprovalMode").or_else(|| settings.word("tools.approvalMode"));
+    // A file cannot ask for the mode that asks nothing.
+    let written = written.and_then(Mode::of).filter(|mode| *mode != Mode::Yolo);
+    match asked.or(written).unwrap_or_default() {
+        Mode::Yolo if forbids_yolo(settings) => {
+            let error = Error::new(ErrorKind::Settings, "the mode `yolo` is forbidden by your settings");
+            Err(error.hinting("`security.disableYoloMode` or `admin.secureModeEnabled` says so"))
+        }
+        Mode::Plan if asked.is_none() && is_switched_off(settings, "general.plan.enabled") => Ok(Mode::Default),
+        mode => Ok(mode),
+    }
+}
+
+fn forbids_yolo(settings: &Settings) -> bool {
+    settings.restricting_switch("security.disableYoloMode") || settings.restricting_switch("admin.secureModeEnabled")
+}
+
+fn is_switched_off(settings: &Settings, path: &str) -> bool {
+    let others = settings.layers.iter().filter(|layer| !layer.is_of_workspace());
+    let mut written = others.filter_map(|layer| layer.kept(path));
+    written.next_back().is_some_and(|value| matches!(value.value, RawValue::Bool(false)))
+}
+
+/// Whether answers may be remembered beyond the call.
+#[must_use]
+pub fn lasting_of_run(settings: &Settings) -> Lasting {
+    let forbidden = ["security.disableAlwaysAllow", "admin.secureModeEnabled"];
+    if forbidden.iter().any(|path| settings.restricting_switch(path)) { Lasting::Never } else { Lasting::Always }
+}

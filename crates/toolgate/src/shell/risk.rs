@@ -1,0 +1,188 @@
+//! How risky a simple command is, as far as its words tell.
+
+use super::prefix::Removal;
+use super::script::{SimpleCommand, Word, Wrapping};
+
+/// How risky a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// It destroys, or runs what its name does not say; this is why.
+    Dangerous(&'static str),
+    /// It only looks.
+    KnownSafe,
+    /// Neither.
+    Unremarkable,
+}
+
+/// Programs that only look, whatever their arguments.
+const LOOKING: [&str; 26] = [
+    "cat", "cd", "cut", "echo", "expr", "false", "grep", "head", "id", "ls", "nl", "paste", "pwd", "rev", "seq",
+    "stat", "tail", "tr", "true", "uname", "uniq", "wc", "which", "whoami", "numfmt", "tac",
+];
+
+const FIND_ACTIONS: [&str; 9] =
+    ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf"];
+
+const GIT_OUTPUTS: [&str; 5] = ["--output", "--ext-diff", "--textconv", "--exec", "--paginate"];
+
+/// Flags of `git branch` that list, without a value.
+const BRANCH_LISTING: [&str; 17] = [
+    "--list",
+    "-l",
+    "--show-current",
+    "-a",
+    "--all",
+    "-r",
+    "--remotes",
+    "-v",
+    "-vv",
+    "--verbose",
+    "--color",
+    "--no-color",
+    "--column",
+    "--no-column",
+    "-i",
+    "--ignore-case",
+    "--no-abbrev",
+];
+
+/// Flags of `git branch` that list, with a value behind `=`.
+const BRANCH_LISTING_VALUED: [&str; 9] = [
+    "--sort",
+    "--format",
+    "--contains",
+    "--no-contains",
+    "--merged",
+    "--no-merged",
+    "--points-at",
+    "--color",
+    "--abbrev",
+];
+
+impl SimpleCommand {
+    /// How risky it is by itself; what it runs is another command.
+    #[must_use]
+    pub fn risk(&self) -> Risk {
+        let Some(program) = self.program().map(str::to_ascii_lowercase) else { return Risk::Unremarkable };
+        let arguments = Arguments(self.words.get(1..).unwrap_or_default());
+        if let Some(reason) = danger(&program, &arguments) {
+            return Risk::Dangerous(reason);
+        }
+        let is_certain = self.assignments.is_empty()
+            && !self.is_redirected
+            && self.wrapping == Wrapping::Nothing
+            && self.words.iter().all(|word| word.literal.is_some());
+        if is_certain && self.only_looks(&arguments) { Risk::KnownSafe } else { Risk::Unremarkable }
+    }
+
+    /// Whether it runs `git`, which runs what a folder says.
+    #[must_use]
+    pub fn is_git(&self) -> bool {
+        self.program().is_some_and(|program| program.eq_ignore_ascii_case("git"))
+    }
+
+    fn only_looks(&self, arguments: &Arguments<'_>) -> bool {
+        let Some(written) = self.words.first().and_then(|word| word.literal.as_deref()) else { return false };
+        match written {
+            // Their dangerous flags were looked for before.
+            "base64" | "find" => true,
+            // A program of that name in the folder would be run otherwise.
+            "/usr/bin/rg" | "/bin/rg" | "/usr/local/bin/rg" | "/opt/homebrew/bin/rg" => true,
+            "git" => matches!(arguments.literals().next(), Some("status" | "log" | "diff" | "show" | "branch")),
+            "sed" => prints_lines(arguments),
+            "uniq" => arguments.literals().filter(|argument| !argument.starts_with('-')).count() < 2,
+            _ => LOOKING.contains(&written),
+        }
+    }
+}
+
+/// The words behind a program.
+struct Arguments<'a>(&'a [Word]);
+
+impl Arguments<'_> {
+    fn literals(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|word| word.literal.as_deref())
+    }
+
+    /// What the arguments begin with, also of those that are not known to their end.
+    fn heads(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|word| word.head.as_str())
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        self.heads().any(|argument| names.contains(&argument.split('=').next().unwrap_or(argument)))
+    }
+
+    /// Whether a letter is among the short flags, alone or with others.
+    fn has_letter(&self, letter: char) -> bool {
+        self.heads()
+            .any(|argument| argument.starts_with('-') && !argument.starts_with("--") && argument.contains(letter))
+    }
+}
+
+fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
+    match program {
+        "rm" => Removal::of(arguments.0).flags.contains(&'f').then_some("`rm` with force removes without asking"),
+        "find" => arguments.has(&FIND_ACTIONS).then_some("`find` runs, removes or writes for every file it finds"),
+        "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"]) || arguments.has_letter('z'))
+            .then_some("`rg` runs other programs with these flags"),
+        "git" => git_danger(arguments),
+        "base64" => (arguments.has(&["--output"]) || arguments.heads().any(|argument| argument.starts_with("-o")))
+            .then_some("`base64` writes a file with this flag"),
+        "dd" => {
+            arguments.heads().any(|argument| argument.starts_with("of=")).then_some("`dd` overwrites what `of=` names")
+        }
+        "chmod" | "chown" => {
+            let is_recursive = arguments.has_letter('R') || arguments.has(&["--recursive"]);
+            let is_root = arguments.0.iter().any(|word| matches!(word.shown(), "/" | "/*"));
+            (is_recursive && is_root).then_some("it changes who may use every file")
+        }
+        other if other == "mkfs" || other.starts_with("mkfs.") => Some("`mkfs` erases a disk"),
+        _ => None,
+    }
+}
+
+fn git_danger(arguments: &Arguments<'_>) -> Option<&'static str> {
+    let is_setting = |argument: &str| argument.starts_with("-c") || argument.starts_with("--config-env");
+    let mut words = arguments.0.iter();
+    let subcommand = loop {
+        let head = words.next()?.head.as_str();
+        if is_setting(head) {
+            return Some("`git` with a setting runs what the setting says");
+        }
+        match head {
+            // These take their value as the next word.
+            "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
+                words.next();
+            }
+            "-p" | "--paginate" => return Some("`git` runs a pager with this flag"),
+            option if option.starts_with('-') => {}
+            subcommand => break subcommand,
+        }
+    };
+    let rest = Arguments(words.as_slice());
+    match subcommand {
+        "status" | "log" | "diff" | "show" if rest.has(&GIT_OUTPUTS) => {
+            Some("`git` writes a file or runs a program with these flags")
+        }
+        "branch" if !rest.0.iter().all(lists_branches) => Some("`git branch` changes branches"),
+        _ => None,
+    }
+}
+
+fn lists_branches(word: &Word) -> bool {
+    let Some(text) = word.literal.as_deref() else { return false };
+    let valued = text.split_once('=').is_some_and(|(name, _)| BRANCH_LISTING_VALUED.contains(&name));
+    valued || BRANCH_LISTING.contains(&text)
+}
+
+/// `sed -n 5p` and `sed -n 5,9p`, with files or without.
+fn prints_lines(arguments: &Arguments<'_>) -> bool {
+    let words: Vec<&str> = arguments.literals().collect();
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit());
+    let (Some(&"-n"), Some(script)) = (words.first(), words.get(1)) else { return false };
+    let Some(range) = script.strip_suffix('p') else { return false };
+    let is_range =
+        range.split_once(',').map_or_else(|| is_number(range), |(first, last)| is_number(first) && is_number(last));
+    is_range && words.iter().skip(2).all(|file| !file.starts_with('-'))
+}

@@ -1,0 +1,134 @@
+//! A shell command, taken apart.
+
+use thiserror::Error;
+
+use super::reading;
+use crate::limits::EXCERPT_CHARS_MAX;
+
+/// A shell command, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Every simple command anywhere in it, in the order of the text; what a wrapper runs follows the wrapper. Never empty.
+    pub commands: Vec<SimpleCommand>,
+}
+
+/// One simple command: a program and its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// As it is written, with the assignments before it, without redirections. Never empty.
+    pub text: String,
+    /// The assignments that hold for it, as they are written: before it, and before or in the wrappers around it.
+    pub assignments: Vec<String>,
+    /// The program and its arguments. Empty when it only assigns variables or only opens files: `PATH=/tmp`, `> file`.
+    pub words: Vec<Word>,
+    /// Whether its input or output is redirected, by itself or by what stands around it.
+    pub is_redirected: bool,
+    /// Whether it runs another command.
+    pub wrapping: Wrapping,
+}
+
+/// One word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// As it is written. Empty for words that a wrapper adds by itself, such as those that `xargs` reads.
+    pub raw: String,
+    /// What the command receives, when that does not depend on anything.
+    pub literal: Option<String>,
+    /// What it certainly begins with; all of it when it is literal.
+    pub(super) head: String,
+    /// Whether it may become several words, or none.
+    pub(super) may_split: bool,
+}
+
+/// Whether a command runs another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapping {
+    /// It does not, as far as we know.
+    Nothing,
+    /// It does nothing by itself, so that what it runs decides: `timeout 5 …`, `bash -c '…'`.
+    Transparent,
+    /// It runs another command and is something by itself: `sudo …`, `xargs …`.
+    Opaque,
+}
+
+/// A text whose commands cannot be told.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{why}")]
+pub struct Unreadable {
+    /// Why not.
+    pub why: String,
+}
+
+impl Unreadable {
+    pub(super) fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+impl Word {
+    /// A word that is what it says.
+    pub(super) fn plain(raw: &str, literal: &str) -> Self {
+        Self { raw: raw.to_owned(), literal: Some(literal.to_owned()), head: literal.to_owned(), may_split: false }
+    }
+
+    /// Words that are only known when the command runs: any number of them.
+    pub(super) fn unknown(raw: &str) -> Self {
+        Self { raw: raw.to_owned(), literal: None, head: String::new(), may_split: true }
+    }
+
+    /// What the command receives, or what is written where that is not known.
+    pub(super) fn shown(&self) -> &str {
+        self.literal.as_deref().unwrap_or(&self.raw)
+    }
+}
+
+impl SimpleCommand {
+    /// As it is written, for comparisons that permit.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        &self.text
+    }
+
+    /// As it is meant, for comparisons that restrict: the program without its folder, every word without its quotes, one space between words,
+    /// no assignments.
+    #[must_use]
+    pub fn normalised(&self) -> String {
+        let mut words = self.words.iter().map(Word::shown).filter(|word| !word.is_empty());
+        let Some(program) = words.next() else { return self.text.clone() };
+        words.fold(program_name(program).to_owned(), |text, word| text + " " + word)
+    }
+
+    /// The name of the program without its folder; `None` when it runs none.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().and_then(|word| word.literal.as_deref()).map(program_name)
+    }
+}
+
+/// The beginning of a text, for an error.
+pub(super) fn excerpt(text: &str) -> String {
+    text.chars().take(EXCERPT_CHARS_MAX).collect()
+}
+
+/// The name of a program without its folder and without the ending that Windows does not need.
+pub(super) fn program_name(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((stem, ending))
+            if !stem.is_empty()
+                && ["exe", "cmd", "bat", "com"].iter().any(|known| ending.eq_ignore_ascii_case(known)) =>
+        {
+            stem
+        }
+        _ => name,
+    }
+}
+
+/// Takes a command apart.
+///
+/// # Errors
+/// When the text is no shell command, or runs something that its text does not tell.
+pub fn read(text: &str) -> Result<Script, Unreadable> {
+    let commands = reading::commands(text)?;
+    Ok(Script { commands })
+}
