@@ -1,7 +1,7 @@
 //! Stage 10: allow, ask or deny. Pure: no file, no clock, no network.
 //!
 //! Reading order: `decision`, `rule`, `facts` and `verdict` are the words; `rank` says which rule comes first and `index` which can be about a
-//! call at all; `matching` holds one rule against a call, `evaluate` all of them, `shell_call` for each command of a shell call. [`file`]
+//! call at all; `matching` holds one rule against a call, `evaluate` all of them, `shell_call` for each command of a shell call. [`mod@file`]
 //! reads rules from text, [`Permissions`] changes them while a host runs.
 
 mod decision;
