@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::allowed_path;
 use super::context::CallContext;
 use super::edit_preview::{Edit, edit_of};
+use super::understood::understood;
 use crate::asker::Asker;
 use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
@@ -18,6 +19,8 @@ use crate::servers::{ServerConfig, TransportConfig, identity};
 pub(super) struct Subject<'a> {
     pub(super) call: &'a PreparedCall,
     pub(super) arguments: Value,
+    /// Why the arguments cannot be understood.
+    misunderstood: Option<String>,
     pub(super) annotations: Value,
     pub(super) definition: String,
     identity: String,
@@ -26,8 +29,13 @@ pub(super) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     pub(super) fn of(call: &'a PreparedCall) -> Self {
+        let (arguments, misunderstood) = match understood(&call.arguments) {
+            Ok(arguments) => (arguments, None),
+            Err(why) => (Value::Null, Some(why)),
+        };
         Self {
-            arguments: call.arguments.read().unwrap_or_default(),
+            arguments,
+            misunderstood,
             annotations: call.tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default(),
             definition: definition_hash(&call.tool.tool),
             identity: identity(call.connection.config()),
@@ -102,6 +110,10 @@ impl<'a> Subject<'a> {
     }
 
     fn filtered(&self, arguments: &Arguments<'_>) -> Option<Verdict> {
+        if let Some(why) = &self.misunderstood {
+            let adjustments = vec![format!("the arguments can be understood in more than one way, or in none: {why}")];
+            return Some(Verdict { decision: Decision::Deny, because: Because::NoRule, adjustments });
+        }
         let connection = &self.call.connection;
         match self.call.offer.filter.judge(&self.call.tool.id.tool, arguments) {
             FilterVerdict::Permitted => None,

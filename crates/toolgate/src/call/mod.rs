@@ -16,6 +16,8 @@ mod judge;
 
 mod recording;
 
+mod understood;
+
 mod outcome;
 
 mod invoke;

@@ -128,6 +128,8 @@ pub(super) struct Leeway {
     pub(super) risk: bool,
     /// A redirection.
     pub(super) redirection: bool,
+    /// A text that nobody can take apart: it was shown as it is.
+    pub(super) unread: bool,
 }
 
 impl Leeway {
@@ -136,7 +138,11 @@ impl Leeway {
     }
 
     fn and(self, other: Self) -> Self {
-        Self { risk: self.risk || other.risk, redirection: self.redirection || other.redirection }
+        Self {
+            risk: self.risk || other.risk,
+            redirection: self.redirection || other.redirection,
+            unread: self.unread || other.unread,
+        }
     }
 }
 
@@ -178,11 +184,13 @@ impl Voice<'_, '_> {
 
     fn leeway(self) -> Leeway {
         match self {
-            Self::Rule(rule) => Leeway { risk: rule.speaks_of_arguments(), redirection: rule.allows_redirection },
-            Self::Remembered(remembered) => {
-                Leeway { risk: remembered.is_for_these_arguments, redirection: remembered.is_for_these_arguments }
+            Self::Rule(rule) => {
+                Leeway { risk: rule.speaks_of_arguments(), redirection: rule.allows_redirection, unread: false }
             }
-            Self::Unsure(_) | Self::Nothing => Leeway::default(),
+            Self::Remembered(remembered) if remembered.is_for_these_arguments => {
+                Leeway { risk: true, redirection: true, unread: true }
+            }
+            Self::Remembered(_) | Self::Unsure(_) | Self::Nothing => Leeway::default(),
         }
     }
 }

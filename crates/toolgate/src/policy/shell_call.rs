@@ -44,10 +44,9 @@ impl<'j> Judge<'j, '_> {
     /// A text that cannot be taken apart is a question. What denies every command denies it too.
     fn unreadable(&mut self, why: &str) -> Verdict {
         let subject = Subject::call(self.facts);
-        let weighing = self.weigh(self.walk(&subject), Leeway::default());
-        let was_shown = matches!(weighing.because, Voice::Remembered(remembered) if remembered.is_for_these_arguments);
+        let weighing = self.weigh(self.walk(&subject), Leeway { unread: true, ..Leeway::default() });
         let mut verdict = weighing.verdict();
-        if verdict.decision == Decision::Allow && self.facts.mode != Mode::Yolo && !was_shown {
+        if verdict.decision == Decision::Allow && self.facts.mode != Mode::Yolo && !weighing.leeway.unread {
             verdict.decision = Decision::Ask;
             verdict.adjustments.push(format!("the command cannot be taken apart: {why}"));
         }
@@ -100,7 +99,8 @@ impl<'j> Judge<'j, '_> {
     fn command(&mut self, subject: &Subject<'_>, command: &SimpleCommand) -> Verdict {
         let concern = self.concern(command);
         let is_redirected = command.is_redirected && self.facts.mode < Mode::AutoEdit;
-        let weighing = self.weigh(self.walk(subject), Leeway { risk: concern.is_some(), redirection: is_redirected });
+        let weighing = self
+            .weigh(self.walk(subject), Leeway { risk: concern.is_some(), redirection: is_redirected, unread: false });
         let mut verdict = weighing.verdict();
         if let Some(concern) = concern.filter(|_| !weighing.leeway.risk) {
             if verdict.decision == Decision::Allow {
