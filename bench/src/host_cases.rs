@@ -173,7 +173,7 @@ pub(crate) const HOST_CASES: &[HostCase] = &[
     },
     HostCase {
         name: "settings-1000",
-        reference: written(None, 1),
+        reference: written(servers(0, 0), 1),
         ours: written(servers(0, 1_000), 1_001),
         figures: &[(Figure::Ended, Goal::Ratio(3.0))],
     },

@@ -41,10 +41,13 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
         Arc::new(NobodyConfirms)
     };
     let presence = if options.yes || can_ask { Presence::Interactive } else { Presence::Headless };
+    let rules = common(session, setup, presence)?;
     let talk = session.printer.talk().clone();
+    if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
+        talk.error(&CommandError::from(error));
+    }
     let audit = FileAudit::open(&setup.env, audit_options(&setup.settings));
     let audit = audit.on_unusual(move |unusual| words(unusual).iter().for_each(|words| talk.line(words)));
-    let rules = common(session, setup, presence)?;
     Ok(CallRules { confirmer, audit: Arc::new(audit), ..rules })
 }
 

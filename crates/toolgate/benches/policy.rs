@@ -6,26 +6,11 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use toolgate::filter::{Arguments, NamePattern};
-use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence, Rule, RuleKind, RuleOrigin, ServerPattern, Tier};
+use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence, Rule, ServerPattern};
 use toolgate::{Asker, ServerName};
 
 fn rule(server: ServerPattern, tool: NamePattern, decision: Decision, priority: u16) -> Rule {
-    Rule {
-        server,
-        tool,
-        conditions: Vec::new(),
-        modes: Vec::new(),
-        interactive: None,
-        askers: Vec::new(),
-        subagent: None,
-        decision,
-        allows_redirection: false,
-        deny_message: None,
-        tier: Tier::User,
-        priority,
-        kind: RuleKind::Written,
-        origin: RuleOrigin::default(),
-    }
+    Rule { priority, ..Rule::about(server, tool, decision) }
 }
 
 fn named(server: &str) -> ServerPattern {

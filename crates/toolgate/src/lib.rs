@@ -7,8 +7,10 @@
 
 mod asker;
 mod canonical_json;
+
 mod env;
 mod error;
+mod glob;
 pub mod limits;
 mod server_name;
 mod state_file;

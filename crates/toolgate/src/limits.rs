@@ -256,13 +256,14 @@ pub const SHELL_WRAPPERS_MAX: usize = 8;
 /// How often the parser of shell commands may report progress, which it does every hundred steps: a tenth of a second.
 pub const SHELL_PARSE_REPORTS_MAX: usize = 20_000;
 
-// --- copied: file ---
-
 /// Rules of one policy file, each tool of a list counted; they are kept in memory as long as toolgate runs.
 pub const POLICY_RULES_MAX: usize = 20_000;
 
 /// Problems reported one by one from one policy file; the rest are counted. Nobody reads more.
 pub const POLICY_FINDINGS_MAX: usize = 200;
+
+/// Rules with `*` in their names, those that stand first, that every other rule of a tier is held against to find the ones that can never match.
+pub const POLICY_WIDE_RULES_MAX: usize = 256;
 
 /// Elements of one list of a rule; what such a list says is kept for each tool that the rule names.
 pub const POLICY_LIST_MAX: usize = 256;
@@ -290,8 +291,6 @@ pub const POLICY_REGEX_CACHE_BYTES_MAX: usize = 256 * 1024;
 
 /// Path arguments that are checked against the workspace folder in one call; each costs a look at the file system.
 pub const CHECKED_PATHS_MAX: usize = 1_000;
-
-// --- copied: filter ---
 
 /// One entry of a list of tools: a name, and a command, a path or an address after it.
 pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;

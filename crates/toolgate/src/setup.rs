@@ -8,7 +8,7 @@ use crate::env::{HostDirs, HostEnv};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{self, EntryError};
 use crate::formats;
-use crate::rulebook::{Rulebook, RulebookOptions};
+use crate::rulebook::{Rulebook, RulebookOptions, named_policies};
 use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
@@ -167,11 +167,12 @@ impl Setup {
         files.extend(all.filter_map(|layer| layer.path.clone()));
         files.extend(self.env_file.clone());
         files.extend(self.settings.brought.policies.iter().cloned());
-        for folder in [user, system, &workspace].map(|folder| folder.join(POLICIES_FOLDER)) {
-            files.extend(policy_files(&folder));
-            files.push(folder);
+        let named = self.rules.policies.iter().flatten().map(|path| self.env.workspace.join(path));
+        let policies = [user, system, &workspace].map(|folder| folder.join(POLICIES_FOLDER)).into_iter();
+        for path in policies.chain(named).chain(named_policies(&self.env, &self.settings)) {
+            files.extend(policy_files(&path));
+            files.push(path);
         }
-        files.extend(self.rules.policies.iter().flatten().map(|path| self.env.workspace.join(path)));
         files.sort();
         files.dedup();
         files

@@ -80,7 +80,7 @@ impl Listing<'_> {
         let ending = self.troubles.judge(&views)?;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
-        let denied = Denied::of(host, &catalog);
+        let denied = Denied::of(host, &catalog, catalog.tools().iter());
         let tools = catalog.tools().iter().filter(|tool| self.wanted.has(tool) && !denied.has(tool));
         printer.json(|json| {
             json.object(|object| {
@@ -111,10 +111,10 @@ impl Listing<'_> {
         let mut printed: Vec<Vec<CatalogTool>> = Vec::new();
         while let Some(arrived) = arrivals.next().await {
             let catalog = host.catalog_now();
-            let denied = Denied::of(host, &catalog);
             for view in &arrived {
                 self.troubles.tell(view, &talk);
                 if view.agreed.is_some() {
+                    let denied = Denied::of(host, &catalog, tools_of(&catalog, view.name()));
                     let block = Block { view, catalog: &catalog, denied: &denied, is_first };
                     let tools = self.print_block(&block, printer)?;
                     is_first &= tools.is_none();
@@ -178,9 +178,9 @@ struct Block<'a> {
 struct Denied(HashMap<ToolId, String>);
 
 impl Denied {
-    fn of(host: &Host, catalog: &Catalog) -> Self {
+    fn of<'c>(host: &Host, catalog: &Catalog, tools: impl Iterator<Item = &'c CatalogTool>) -> Self {
         let why = |tool: &CatalogTool| Some((tool.id.clone(), host.why_hidden(catalog, tool)?));
-        Self(catalog.tools().iter().filter_map(why).collect())
+        Self(tools.filter_map(why).collect())
     }
 
     fn has(&self, tool: &CatalogTool) -> bool {

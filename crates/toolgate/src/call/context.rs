@@ -119,7 +119,7 @@ impl CallContext {
         self.changing.write().unwrap_or_else(PoisonError::into_inner).checkers = checkers.into();
     }
 
-    pub(super) fn grants(&self) -> &Grants {
+    pub(super) const fn grants(&self) -> &Arc<Grants> {
         &self.grants
     }
 

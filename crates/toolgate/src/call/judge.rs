@@ -13,7 +13,7 @@ use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
 use crate::policy::{Because, CallFacts, Decision, Explanation, Presence, Remembered, RuleOrigin, ToolFacts, Verdict};
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
-use crate::servers::{ServerConfig, TransportConfig, identity};
+use crate::servers::{TransportConfig, identity};
 
 /// A call, looked at closely enough to decide about it.
 pub(super) struct Subject<'a> {
@@ -24,7 +24,6 @@ pub(super) struct Subject<'a> {
     pub(super) annotations: Value,
     pub(super) definition: String,
     identity: String,
-    all_tools: BTreeMap<String, String>,
 }
 
 impl<'a> Subject<'a> {
@@ -39,35 +38,38 @@ impl<'a> Subject<'a> {
             annotations: call.tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default(),
             definition: definition_hash(&call.tool.tool),
             identity: identity(call.connection.config()),
-            all_tools: BTreeMap::new(),
             call,
         }
     }
 
-    /// Looks at everything else the server offers too, which only a few need.
-    pub(super) fn with_all_tools(mut self) -> Self {
-        let tools = self.call.offer.tools.iter();
-        self.all_tools = tools.map(|tool| (tool.name.clone(), definition_hash(tool))).collect();
-        self
+    /// Everything the server offers, each tool with the hash of its definition: what an answer about the whole server is about.
+    pub(super) fn all_tools(&self) -> BTreeMap<String, String> {
+        self.call.offer.tools.iter().map(|tool| (tool.name.clone(), definition_hash(tool))).collect()
     }
 
-    pub(super) fn as_grants_see_it(&self, context: &CallContext) -> GrantSubject<'_> {
+    pub(super) fn as_grants_see_it<'s>(
+        &'s self,
+        context: &CallContext,
+        all_tools: &'s BTreeMap<String, String>,
+    ) -> GrantSubject<'s> {
         GrantSubject {
             server: &self.call.tool.id.server,
             server_identity: &self.identity,
-            builtin: builtin(self.call.connection.config()),
+            builtin: self.call.connection.config().transport.builtin(),
             tool: &self.call.tool.id.tool,
             definition: &self.definition,
             arguments: &self.arguments,
             mode: context.mode(),
-            all_tools: &self.all_tools,
+            all_tools,
         }
     }
 
-    /// What it would change in a file, when that can be told.
-    pub(super) fn edit(&self, context: &CallContext) -> Option<Edit> {
-        builtin(self.call.connection.config())?;
-        edit_of(&self.call.tool.id.tool, &self.call.arguments, context.folder())
+    /// What it would change in a file, when that can be told. The file is read where waiting holds nothing up.
+    pub(super) async fn edit(&self, context: &CallContext) -> Option<Edit> {
+        self.call.connection.config().transport.builtin()?;
+        let (tool, arguments) = (self.call.tool.id.tool.clone(), self.call.arguments.clone());
+        let folder = context.folder().to_owned();
+        tokio::task::spawn_blocking(move || edit_of(&tool, &arguments, &folder)).await.ok().flatten()
     }
 
     /// Decides.
@@ -136,7 +138,9 @@ impl<'a> Subject<'a> {
     ) -> T {
         let covering = match context.rules.lasting {
             Lasting::Never => Covering::None,
-            Lasting::Session | Lasting::Always => context.grants().covering(&self.as_grants_see_it(context)),
+            Lasting::Session | Lasting::Always => {
+                context.grants().covering(&self.as_grants_see_it(context, &BTreeMap::new()))
+            }
         };
         let remembered = match &covering {
             Covering::Covered { grant, is_for_these_arguments } => {
@@ -149,7 +153,7 @@ impl<'a> Subject<'a> {
         };
         look(&CallFacts {
             server: &self.call.tool.id.server,
-            builtin: builtin(self.call.connection.config()),
+            builtin: self.call.connection.config().transport.builtin(),
             tool: &self.call.tool.id.tool,
             arguments,
             annotations: &self.annotations,
@@ -200,7 +204,7 @@ pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &Catalo
     let annotations = tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default();
     let facts = ToolFacts {
         server: &tool.id.server,
-        builtin: builtin(config),
+        builtin: config.transport.builtin(),
         tool: &tool.id.tool,
         annotations: &annotations,
         mode: context.mode(),
@@ -213,27 +217,9 @@ pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &Catalo
     if context.rules.permissions.visible(&facts) {
         return None;
     }
-    let arguments = Value::Object(serde_json::Map::new());
-    let verdict = context.rules.permissions.decide(&CallFacts {
-        server: facts.server,
-        builtin: facts.builtin,
-        tool: facts.tool,
-        arguments: &Arguments::new(&arguments),
-        annotations: facts.annotations,
-        mode: facts.mode,
-        presence: facts.presence,
-        asker: facts.asker,
-        subagent: None,
-        folder: context.folder(),
-        folder_is_trusted: context.rules.folder_is_trusted,
-        remembered: None,
-    });
+    let nothing = Value::Object(serde_json::Map::new());
+    let arguments = Arguments::new(&nothing);
+    let call = CallFacts { folder: context.folder(), ..facts.call(&arguments) };
+    let verdict = context.rules.permissions.decide(&call);
     Some(verdict.to_string())
-}
-
-fn builtin(config: &ServerConfig) -> Option<&str> {
-    match &config.transport {
-        TransportConfig::BuiltIn(name) => Some(name),
-        _ => None,
-    }
 }

@@ -12,8 +12,8 @@ use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
 use super::schema;
 use crate::error::{Error, ErrorKind, Result};
-use crate::grants::{RememberOptions, choices};
-use crate::policy::{Decision, Verdict};
+use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
+use crate::policy::Decision;
 use crate::registry::PreparedCall;
 use crate::shape::tool_error;
 
@@ -41,17 +41,13 @@ async fn run_decided(
         return CallOutcome::Failed(error);
     }
     if recording.verdict.decision == Decision::Ask {
-        let asked_about = Subject::of(call).with_all_tools();
-        let answer = context.rules.confirmer.confirm(question(context, &asked_about, &recording.verdict)).await;
+        let all_tools = subject.all_tools();
+        let seen = subject.as_grants_see_it(context, &all_tools);
+        let answer = context.rules.confirmer.confirm(question(context, subject, &seen, recording).await).await;
         recording.confirmed(&answer);
         match answer {
             Confirmation::Refuse { reason } => return CallOutcome::Refused { reason },
-            Confirmation::Proceed(remember) => {
-                let seen = asked_about.as_grants_see_it(context);
-                if let Err(error) = context.grants().remember(&seen, remember, RememberOptions::default()) {
-                    tracing::warn!("the answer is not remembered: {error}");
-                }
-            }
+            Confirmation::Proceed(remember) => remembered(context, &seen, remember).await,
         }
     }
     match invoke(call, options).await {
@@ -61,18 +57,42 @@ async fn run_decided(
     }
 }
 
-fn question(context: &CallContext, subject: &Subject<'_>, verdict: &Verdict) -> ConfirmationRequest {
+async fn question(
+    context: &CallContext,
+    subject: &Subject<'_>,
+    seen: &GrantSubject<'_>,
+    recording: &Recording<'_>,
+) -> ConfirmationRequest {
     let call = subject.call;
     ConfirmationRequest {
         name: call.name.clone(),
         tool: call.tool.clone(),
         arguments: call.arguments.clone(),
         asked_by: call.asked_by,
-        verdict: verdict.clone(),
-        edit: subject.edit(context),
-        choices: choices(&subject.as_grants_see_it(context), context.rules.lasting),
+        verdict: recording.verdict.clone(),
+        edit: subject.edit(context).await,
+        choices: choices(seen, context.rules.lasting),
     }
 }
+
+/// Keeps an answer. The call was let through, whether that can be kept or not.
+async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Remember) {
+    let kept = match context.grants().draft(seen, remember, RememberOptions::default()) {
+        Ok(None) => return,
+        Ok(Some(draft)) => {
+            let grants = context.grants().clone();
+            // Another process may be at the file, and that holds nothing else up.
+            tokio::task::spawn_blocking(move || grants.keep(draft)).await.map_err(|gone| gone.to_string())
+        }
+        Err(error) => Ok(Err(error)),
+    };
+    match kept {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!("the answer is not remembered: {error}"),
+        Err(gone) => tracing::warn!("the answer is not remembered: {gone}"),
+    }
+}
+
 fn check_arguments(call: &PreparedCall) -> Result<()> {
     if !call.arguments.is_object() {
         let what = format!("the arguments of `{}` are not an object", call.name);

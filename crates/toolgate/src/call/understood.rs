@@ -1,12 +1,11 @@
 //! The arguments of a call as everybody understands them alike. What one reader takes for one thing and another for something else, such as a
 //! key that is given twice, must not reach a server: rules would look at one of them, and the server at the other.
 
-use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolgate_wire::RawJson;
 
 /// The arguments as a value.
@@ -14,75 +13,69 @@ use toolgate_wire::RawJson;
 /// # Errors
 /// When they cannot be understood, or in more than one way.
 pub(super) fn understood(arguments: &RawJson) -> Result<Value, String> {
-    let _unique: Unique = serde_json::from_str(arguments.as_str()).map_err(|error| error.to_string())?;
-    serde_json::from_str(arguments.as_str()).map_err(|error| error.to_string())
+    let Unique(value) = serde_json::from_str(arguments.as_str()).map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
-/// Any value in which no object has a key twice.
-struct Unique;
+/// A value in which no object has a key twice.
+struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Look)
+        deserializer.deserialize_any(Look).map(Unique)
     }
 }
 
 struct Look;
 
-impl<'de> DeserializeSeed<'de> for Look {
-    type Value = Unique;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Unique, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'de> Visitor<'de> for Look {
-    type Value = Unique;
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_unit<E>(self) -> Result<Unique, E> {
-        Ok(Unique)
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Unique, A::Error> {
-        while elements.next_element_seed(Self)?.is_some() {}
-        Ok(Unique)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = elements.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Unique, A::Error> {
-        let mut keys = HashSet::new();
-        while let Some(key) = members.next_key::<String>()? {
-            if keys.contains(&key) {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some((key, Unique(value))) = members.next_entry::<String, Unique>()? {
+            if values.contains_key(&key) {
                 return Err(A::Error::custom(format_args!("`{}` is given twice", key.escape_debug())));
             }
-            keys.insert(key);
-            members.next_value_seed(Self)?;
+            values.insert(key, value);
         }
-        Ok(Unique)
+        Ok(Value::Object(values))
     }
 }
 
@@ -102,7 +95,11 @@ mod tests {
             (r#"{"a": 1e999}"#, "number out of range"),
         ];
         for (text, expected) in cases {
-            let outcome = understood(&RawJson::from_bytes(text).unwrap()).err().unwrap_or_default();
+            let understood = understood(&RawJson::from_bytes(text).unwrap());
+            if let Ok(value) = &understood {
+                assert_eq!(value, &serde_json::from_str::<serde_json::Value>(text).unwrap());
+            }
+            let outcome = understood.err().unwrap_or_default();
             assert!(outcome.starts_with(expected) && outcome.is_empty() == expected.is_empty(), "{text}: {outcome}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::CommandLine;
 use super::harmless_redirection::is_only_harmless;
-use super::name_pattern::glob;
+use crate::glob::glob;
 use crate::shell::{Reach, SimpleCommand, Wrapping};
 
 /// Whether every simple command is certainly one that some pattern permits. What a transparent wrapper runs stands in its place.

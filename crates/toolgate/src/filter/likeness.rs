@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::name_pattern::glob;
 use super::percent::{decoded, hides_structure};
 use super::place::{Place, Root};
+use crate::glob::glob;
 
 /// What ends a word in the languages that commands and queries are written in, and does not go on with a name or a path.
 const ENDS_OF_WORDS: [char; 11] = [' ', ';', '|', '&', '<', '>', '(', ')', ',', '"', '\''];

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::path::Path;
 
-use super::name_pattern::glob;
 use super::percent::{decoded, hides_structure};
+use crate::glob::glob;
 
 /// Where a place is counted from.
 #[derive(Clone, Debug, PartialEq, Eq)]

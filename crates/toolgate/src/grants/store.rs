@@ -56,6 +56,12 @@ enum Stamp {
     There { modified: Option<SystemTime>, size: u64, number: u64 },
 }
 
+/// A grant that is not kept yet, and has no id.
+pub(crate) enum Draft {
+    Session(Grant),
+    Always(Grant),
+}
+
 /// What is allowed while the session lasts.
 #[derive(Default)]
 struct Session {
@@ -122,6 +128,16 @@ impl Grants {
         remember: Remember,
         options: RememberOptions,
     ) -> Result<Option<Grant>> {
+        self.draft(subject, remember, options)?.map(|draft| self.keep(draft)).transpose()
+    }
+
+    /// What is to be remembered, which needs no file.
+    pub(crate) fn draft(
+        &self,
+        subject: &GrantSubject<'_>,
+        remember: Remember,
+        options: RememberOptions,
+    ) -> Result<Option<Draft>> {
         check(subject, remember)?;
         let scope = match remember {
             Remember::No => return Ok(None),
@@ -130,10 +146,15 @@ impl Grants {
             Remember::TheseArgumentsAlways => GrantScope::Arguments(canonical_json::text(subject.arguments)),
         };
         let grant = self.new_grant(subject, scope, options);
-        if remember == Remember::ToolThisSession {
-            return Ok(Some(locked(&self.session).put(grant)));
+        Ok(Some(if remember == Remember::ToolThisSession { Draft::Session(grant) } else { Draft::Always(grant) }))
+    }
+
+    /// Remembers it.
+    pub(crate) fn keep(&self, draft: Draft) -> Result<Grant> {
+        match draft {
+            Draft::Session(grant) => Ok(locked(&self.session).put(grant)),
+            Draft::Always(grant) => self.change(|grants| put(grants, grant)),
         }
-        self.change(|grants| put(grants, grant)).map(Some)
     }
 
     fn new_grant(&self, subject: &GrantSubject<'_>, scope: GrantScope, options: RememberOptions) -> Grant {

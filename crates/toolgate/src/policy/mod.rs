@@ -52,7 +52,7 @@ pub use rule::{Condition, Rule, RuleKind, RuleOrigin, ServerPattern};
 pub use shell_call::SHELL_TOOL;
 pub use shipped::{PRESETS, Preset, default_rules, preset};
 pub use suggest::{AllowedCall, Suggestion, suggest};
-pub use target::{Target, is_shown_form, pattern_of, targets_of};
+pub use target::{Target, is_shown_form, splits_of, targets_of};
 pub use verdict::{Because, Verdict};
 pub use when::When;
 

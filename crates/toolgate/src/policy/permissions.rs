@@ -235,20 +235,6 @@ fn everywhere_rule(tool: &str) -> Rule {
 }
 
 fn added_rule(tool: NamePattern, decision: Decision, (tier, priority): (Tier, u16), label: String) -> Rule {
-    Rule {
-        server: ServerPattern::Any,
-        tool,
-        conditions: Vec::new(),
-        modes: Vec::new(),
-        interactive: None,
-        askers: Vec::new(),
-        subagent: None,
-        decision,
-        allows_redirection: false,
-        deny_message: None,
-        tier,
-        priority,
-        kind: RuleKind::Added,
-        origin: RuleOrigin { label, ..RuleOrigin::default() },
-    }
+    let origin = RuleOrigin { label, ..RuleOrigin::default() };
+    Rule { tier, priority, kind: RuleKind::Added, origin, ..Rule::about(ServerPattern::Any, tool, decision) }
 }

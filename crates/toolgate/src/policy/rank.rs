@@ -22,16 +22,18 @@ pub(super) struct Ranked {
 
 impl Ranked {
     fn new(rule: Arc<Rule>) -> Self {
-        let folded_server = match &rule.server {
-            ServerPattern::Named(name) => Some(match name {
-                NamePattern::Any => NamePattern::Any,
-                NamePattern::Exact(exact) => NamePattern::Exact(folded(exact)),
-                NamePattern::Glob(glob) => NamePattern::Glob(folded(glob)),
-            }),
-            ServerPattern::Any | ServerPattern::BuiltIn(_) => None,
-        };
-        Self { reach: rule.reach(), folded_server, rule }
+        Self { reach: rule.reach(), folded_server: folded_server(&rule.server), rule }
     }
+}
+
+/// The names of servers as a restriction compares them.
+pub(super) fn folded_server(server: &ServerPattern) -> Option<NamePattern> {
+    let ServerPattern::Named(name) = server else { return None };
+    Some(match name {
+        NamePattern::Any => NamePattern::Any,
+        NamePattern::Exact(exact) => NamePattern::Exact(folded(exact)),
+        NamePattern::Glob(glob) => NamePattern::Glob(folded(glob)),
+    })
 }
 
 /// Rules in the order they are looked at: the weightier tier; in a tier a deny of the settings; the higher priority; the stricter decision.

@@ -46,6 +46,27 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A rule about all calls of these tools, of the person, at the lowest priority; `..` fills in what a rule has besides.
+    #[must_use]
+    pub fn about(server: ServerPattern, tool: NamePattern, decision: Decision) -> Self {
+        Self {
+            server,
+            tool,
+            conditions: Vec::new(),
+            modes: Vec::new(),
+            interactive: None,
+            askers: Vec::new(),
+            subagent: None,
+            decision,
+            allows_redirection: false,
+            deny_message: None,
+            tier: Tier::User,
+            priority: 0,
+            kind: RuleKind::Written,
+            origin: RuleOrigin::default(),
+        }
+    }
+
     /// How far it reaches: one that lets through only to what is certainly meant, one that holds back to all that could be meant.
     #[must_use]
     pub const fn reach(&self) -> Reach {

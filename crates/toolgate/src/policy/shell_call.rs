@@ -77,27 +77,31 @@ impl<'j> Judge<'j, '_> {
 
     fn commands(&mut self, wrappers: &[Subject<'_>], parts: &[Subject<'_>]) -> Verdict {
         let has_several = parts.len() + wrappers.len() > 1;
-        let mut strictest: Option<Verdict> = None;
+        let mut strictest: Option<Weight> = None;
         for subject in parts.iter().chain(wrappers) {
             let Some(command) = subject.command else { continue };
-            let verdict = if has_several && command.wrapping == Wrapping::Transparent {
+            let weight = if has_several && command.wrapping == Wrapping::Transparent {
                 self.held_back(subject, Scope::Wrapper)
             } else {
                 Some(self.command(subject, command))
             };
-            strictest = stricter(strictest, verdict.map(|it| if has_several { naming(it, command) } else { it }));
+            strictest = heavier(strictest, weight.map(|it| if has_several { it.naming(command) } else { it }));
         }
         let is_all =
             |subject: &Subject<'_>| subject.command.map(|it| it.text.as_str()) == self.facts.arguments.command();
         if has_several || !parts.iter().all(is_all) {
-            strictest = stricter(strictest, self.held_back(&Subject::call(self.facts), Scope::Whole(parts)));
+            strictest = heavier(strictest, self.held_back(&Subject::call(self.facts), Scope::Whole(parts)));
         }
-        strictest.unwrap_or_else(|| self.unreadable("there is no command in it"))
+        match strictest {
+            Some(weight) => weight.verdict,
+            None => self.unreadable("there is no command in it"),
+        }
     }
 
     /// One simple command that is something by itself.
-    fn command(&mut self, subject: &Subject<'_>, command: &SimpleCommand) -> Verdict {
+    fn command(&mut self, subject: &Subject<'_>, command: &SimpleCommand) -> Weight {
         let concern = self.concern(command);
+        let is_of_concern = concern.is_some();
         let is_redirected = command.is_redirected && self.facts.mode < Mode::AutoEdit;
         let weighing = self
             .weigh(self.walk(subject), Leeway { risk: concern.is_some(), redirection: is_redirected, unread: false });
@@ -115,17 +119,17 @@ impl<'j> Judge<'j, '_> {
             verdict.decision = Decision::Ask;
             verdict.adjustments.push("its input or output is redirected".to_owned());
         }
-        verdict
+        Weight { verdict, is_of_concern }
     }
 
     /// What stands around simple commands, as far as a rule that speaks of it holds it back.
-    fn held_back(&mut self, subject: &Subject<'_>, scope: Scope<'_, '_>) -> Option<Verdict> {
+    fn held_back(&mut self, subject: &Subject<'_>, scope: Scope<'_, '_>) -> Option<Weight> {
         let weighing = self.weigh(self.walk(subject).within(scope), Leeway::default());
         let holds_back = match weighing.because {
             Voice::Rule(_) | Voice::Unsure(_) => weighing.decision != Decision::Allow,
             Voice::Remembered(_) | Voice::Nothing => false,
         };
-        holds_back.then(|| weighing.verdict())
+        holds_back.then(|| Weight { verdict: weighing.verdict(), is_of_concern: false })
     }
 
     /// Why a command needs a rule that speaks of it in particular.
@@ -158,12 +162,20 @@ fn is_milder_when_safe(weighing: &Weighing<'_, '_>) -> bool {
         }
 }
 
-/// Says which part of a command a verdict is about, when it holds the whole back.
-fn naming(mut verdict: Verdict, command: &SimpleCommand) -> Verdict {
-    if verdict.decision != Decision::Allow {
-        verdict.adjustments.push(format!("the part that decides is `{}`", command.text));
+/// What one part of a command says, and whether it is a part to be named before others that say the same.
+struct Weight {
+    verdict: Verdict,
+    is_of_concern: bool,
+}
+
+impl Weight {
+    /// Says which part of a command it is about, when it holds the whole back.
+    fn naming(mut self, command: &SimpleCommand) -> Self {
+        if self.verdict.decision != Decision::Allow {
+            self.verdict.adjustments.push(format!("the part that decides is `{}`", command.text));
+        }
+        self
     }
-    verdict
 }
 
 /// About how much memory a value takes, without the command in it.
@@ -178,10 +190,11 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// The stricter of two; the first, when they are alike.
-fn stricter(one: Option<Verdict>, other: Option<Verdict>) -> Option<Verdict> {
+/// The stricter of two, or the more worrying; the first, when they are alike.
+fn heavier(one: Option<Weight>, other: Option<Weight>) -> Option<Weight> {
+    let key = |weight: &Weight| (weight.verdict.decision, weight.is_of_concern);
     match (one, other) {
-        (Some(one), Some(other)) => Some(if other.decision > one.decision { other } else { one }),
+        (Some(one), Some(other)) => Some(if key(&other) > key(&one) { other } else { one }),
         (one, other) => one.or(other),
     }
 }

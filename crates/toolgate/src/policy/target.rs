@@ -19,40 +19,36 @@ pub struct Target {
 /// How `mcp_server_tool` begins.
 const PREFIX: &str = "mcp_";
 
+/// How `mcp_server_tool` begins for the tool of any server.
+const OF_ANY_SERVER: &str = "mcp_*_";
+
 /// What stands between server and tool in `server__tool`.
 const BETWEEN: &str = "__";
 
-/// What `name` is about in a rule with that decision. Nothing when it is a permission that could mean several tools.
+/// What `name` is about in a rule with that decision. Nothing when it is a permission that could mean several tools; [`splits_of`] tells which.
 #[must_use]
 pub fn targets_of(name: &str, decision: Decision) -> Vec<Target> {
-    let own = || Target { server: ServerPattern::Any, tool: pattern_of(name) };
+    let own = || Target { server: ServerPattern::Any, tool: NamePattern::of(name) };
     let (splits, in_stars) = readings(name);
     match decision {
         _ if splits.is_empty() => vec![own()],
         Decision::Ask | Decision::Deny => splits.into_iter().chain(in_stars).chain([own()]).collect(),
-        // `mcp_server_tool` ends the server at the first separator; `a__b__c` does not say where it ends.
-        Decision::Allow if splits.len() == 1 || !name.contains(BETWEEN) => splits.into_iter().take(1).collect(),
+        // Every server is meant, so it does not matter where the name of one ends.
+        Decision::Allow if splits.len() == 1 || name.starts_with(OF_ANY_SERVER) => splits.into_iter().take(1).collect(),
         Decision::Allow => Vec::new(),
     }
+}
+
+/// The tools of servers that a name could mean when it is written the way tools are shown.
+#[must_use]
+pub fn splits_of(name: &str) -> Vec<Target> {
+    readings(name).0
 }
 
 /// Whether a name is written the way tools are shown.
 #[must_use]
 pub fn is_shown_form(name: &str) -> bool {
     !readings(name).0.is_empty()
-}
-
-/// A name, or a name with `*` for anything.
-#[must_use]
-pub fn pattern_of(text: &str) -> NamePattern {
-    let text = text.trim();
-    if !text.is_empty() && text.chars().all(|letter| letter == '*') {
-        NamePattern::Any
-    } else if text.contains('*') {
-        NamePattern::Glob(text.to_owned())
-    } else {
-        NamePattern::Exact(text.to_owned())
-    }
 }
 
 /// Every way to read a shown name: split at a separator, the shortest server first, and split inside a star, which stands for a separator as
@@ -89,7 +85,7 @@ fn split_in_stars(name: &str) -> Vec<Target> {
 }
 
 fn target(server: &str, tool: &str) -> Target {
-    Target { server: ServerPattern::Named(pattern_of(server)), tool: pattern_of(tool) }
+    Target { server: ServerPattern::Named(NamePattern::of(server)), tool: NamePattern::of(tool) }
 }
 
 #[cfg(test)]
@@ -119,8 +115,9 @@ mod tests {
             ("a__b__c", "", "a/b__c a__b/c any/a__b__c"),
             ("mcp_*", "*/*", "*/* any/mcp_*"),
             ("mcp_github_search", "github/search", "github/search any/mcp_github_search"),
-            ("mcp_a_b_c", "a/b_c", "a/b_c a_b/c any/mcp_a_b_c"),
+            ("mcp_a_b_c", "", "a/b_c a_b/c any/mcp_a_b_c"),
             ("mcp_github_*", "github/*", "github/* github_*/* any/mcp_github_*"),
+            ("mcp_*_list_all", "*/list_all", "*/list_all *_list/all */*_list_all any/mcp_*_list_all"),
             ("mcp_*_search", "*/search", "*/search */*_search any/mcp_*_search"),
             ("__", "any/__", "any/__"),
             ("mcp_x", "any/mcp_x", "any/mcp_x"),

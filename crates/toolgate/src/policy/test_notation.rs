@@ -46,36 +46,20 @@ pub(super) fn rule(text: &str) -> Rule {
     let server = match server.strip_prefix('@') {
         Some(builtin) => ServerPattern::BuiltIn(builtin.to_owned()),
         None if server == "*" => ServerPattern::Any,
-        None => ServerPattern::Named(name(server)),
+        None => ServerPattern::Named(NamePattern::of(server)),
     };
+    let decision = Decision::of(decision).unwrap_or_else(|| panic!("no decision in {text}"));
     let mut rule = Rule {
-        server,
-        tool: name(tool),
-        conditions: Vec::new(),
-        modes: Vec::new(),
-        interactive: None,
-        askers: Vec::new(),
-        subagent: None,
-        decision: Decision::of(decision).unwrap_or_else(|| panic!("no decision in {text}")),
-        allows_redirection: false,
-        deny_message: None,
         tier: Tier::ALL.into_iter().find(|it| it.as_str().starts_with(tier)).unwrap(),
         priority: priority.parse().unwrap_or_else(|_| panic!("no priority in {text}")),
         kind,
         origin: RuleOrigin { label: place.clone(), ..RuleOrigin::default() },
+        ..Rule::about(server, NamePattern::of(tool), decision)
     };
     for word in more {
         condition(&mut rule, word);
     }
     rule
-}
-
-fn name(text: &str) -> NamePattern {
-    match text {
-        "*" => NamePattern::Any,
-        glob if glob.contains('*') => NamePattern::Glob(glob.to_owned()),
-        exact => NamePattern::Exact(exact.to_owned()),
-    }
 }
 
 fn condition(rule: &mut Rule, word: &str) {

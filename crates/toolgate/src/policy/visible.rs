@@ -57,7 +57,7 @@ fn is_about_some_call(ranked: &Ranked, subject: &Subject<'_>) -> bool {
 
 impl<'a> ToolFacts<'a> {
     /// A call of it with these arguments, as far as no condition looks at the folder.
-    fn call<'c>(&self, arguments: &'c Arguments<'c>) -> CallFacts<'c>
+    pub(crate) fn call<'c>(&self, arguments: &'c Arguments<'c>) -> CallFacts<'c>
     where
         'a: 'c,
     {

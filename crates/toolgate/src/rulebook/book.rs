@@ -8,13 +8,16 @@ use super::ownership::why_not_administrators;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
-use crate::policy::file::{self, Checker, FileSource, Finding, Severity};
+use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, Severity};
 use crate::policy::{Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Tier, default_rules};
 use crate::servers::ServerSet;
 use crate::settings::brought::{POLICIES_FOLDER, policy_files};
 use crate::settings::{Diagnostic, Settings, SettingsSource};
 use crate::state_file;
 use crate::trust::{Folder, POLICIES_ENTRY};
+
+const OWN_PATHS: &str = "policyPaths";
+const ADMIN_PATHS: &str = "adminPolicyPaths";
 
 /// What a run was asked for.
 #[derive(Clone, Debug, Default)]
@@ -78,8 +81,27 @@ impl Rulebook {
         gathering.rules.extend(derived.rules);
         let Gathering { mut book, rules, .. } = gathering;
         book.diagnostics = derived.diagnostics;
+        for finding in file::lint(&rules) {
+            book.find(finding);
+        }
         book.policy = Policy::new(rules);
         book
+    }
+
+    /// Holds the rules against the tools that are known, and keeps what is found with the files.
+    pub fn check_arguments(&mut self, known: &[KnownTool<'_>]) {
+        let rules: Vec<_> = self.policy.rules().cloned().collect();
+        for finding in file::lint_against_tools(rules.iter().map(|rule| &**rule), known) {
+            self.find(finding);
+        }
+    }
+
+    fn find(&mut self, finding: Finding) {
+        let is_in = |file: &&mut PolicyFile| finding.file.as_ref().is_some_and(|path| **path == file.path);
+        if let Some(file) = self.files.iter_mut().find(is_in).filter(|file| !file.findings.contains(&finding)) {
+            let at = file.findings.partition_point(|one| (one.line, one.column) <= (finding.line, finding.column));
+            file.findings.insert(at, finding);
+        }
     }
 
     /// Why the rules cannot be used: the first file that has an error.
@@ -136,7 +158,7 @@ impl Gathering<'_> {
     }
 
     fn person(&mut self, options: &RulebookOptions) {
-        let written: Vec<PathBuf> = self.paths("policyPaths", |source| source != SettingsSource::Workspace);
+        let written: Vec<PathBuf> = named_in(self.env, self.settings, OWN_PATHS);
         match (&options.policies, written.is_empty()) {
             (Some(paths), _) => {
                 self.is_named = true;
@@ -158,37 +180,12 @@ impl Gathering<'_> {
             }
             None => self.folder(Tier::Admin, &folder),
         }
-        let is_systems = |source| matches!(source, SettingsSource::SystemDefaults | SettingsSource::SystemOverrides);
-        let more = self.paths("adminPolicyPaths", is_systems);
+        let more = named_in(self.env, self.settings, ADMIN_PATHS);
         if more.is_empty() || own.is_empty() {
             more.iter().for_each(|path| self.named(Tier::Admin, path));
         } else {
             let what = format!("`adminPolicyPaths` is not used, because there are policies in {}", folder.display());
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
-        }
-    }
-
-    /// The paths under a key of the layers that have a say in it. A relative one starts at the file that names it.
-    fn paths(&self, key: &str, has_a_say: impl Fn(SettingsSource) -> bool) -> Vec<PathBuf> {
-        let layers = self.settings.layers.iter().filter(|layer| !layer.is_of_workspace() && has_a_say(layer.source));
-        let entries = layers.filter_map(|layer| Some((layer.path.as_deref(), layer.entries(key)?)));
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for (file, entries) in entries {
-            for entry in entries {
-                let path = self.at_home(&entry.text);
-                let path = file.and_then(Path::parent).map_or_else(|| path.clone(), |folder| folder.join(&path));
-                if !paths.contains(&path) {
-                    paths.push(path);
-                }
-            }
-        }
-        paths
-    }
-
-    fn at_home(&self, path: &str) -> PathBuf {
-        match (path.strip_prefix("~/"), &self.env.dirs.home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(path),
         }
     }
 
@@ -238,6 +235,36 @@ impl Gathering<'_> {
         let (path, findings, is_named) = (path.to_owned(), Vec::new(), self.is_named);
         self.book.files.push(PolicyFile { tier, path, is_named, rules: 0, findings, unreadable: Some(error) });
     }
+}
+
+/// The policy files and folders that settings name.
+pub(crate) fn named_policies(env: &HostEnv, settings: &Settings) -> Vec<PathBuf> {
+    [OWN_PATHS, ADMIN_PATHS].iter().flat_map(|key| named_in(env, settings, key)).collect()
+}
+
+/// The paths under a key of the layers that have a say in it. A relative one starts at the file that names it.
+fn named_in(env: &HostEnv, settings: &Settings, key: &str) -> Vec<PathBuf> {
+    let has_a_say = |source| match source {
+        SettingsSource::Workspace => false,
+        SettingsSource::SystemDefaults | SettingsSource::SystemOverrides => true,
+        _ => key == OWN_PATHS,
+    };
+    let layers = settings.layers.iter().filter(|layer| !layer.is_of_workspace() && has_a_say(layer.source));
+    let entries = layers.filter_map(|layer| Some((layer.path.as_deref(), layer.entries(key)?)));
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (file, entries) in entries {
+        let folder = file.and_then(Path::parent).unwrap_or(&env.workspace);
+        for entry in entries {
+            let path = match (entry.text.strip_prefix("~/"), &env.dirs.home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => folder.join(&entry.text),
+            };
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
 }
 
 fn unconfirmed_policies() -> Rule {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::filter::{ArgumentPattern, Entry, NamePattern};
 use crate::policy::{
-    Condition, Decision, Mode, Rule, RuleKind, RuleOrigin, ServerPattern, Target, Tier, pattern_of, targets_of,
+    Condition, Decision, Mode, Rule, RuleKind, RuleOrigin, ServerPattern, Target, splits_of, targets_of,
 };
 use crate::servers::{BUILT_IN_SERVERS, ServerSet};
 use crate::settings::diagnostic::Severity;
@@ -25,16 +25,17 @@ const ALLOWED_SERVER: u16 = 85;
 const WORKING: [Mode; 3] = [Mode::Default, Mode::AutoEdit, Mode::Yolo];
 
 /// What follows from settings and flags.
-#[derive(Debug, Default)]
-pub(super) struct Derived {
+#[derive(Debug)]
+pub(super) struct Derived<'s> {
+    servers: &'s ServerSet,
     pub(super) rules: Vec<Rule>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// Derives the rules. `allowed_tools` is the flag that stands in place of `tools.allowed`.
-pub(super) fn derive(settings: &Settings, servers: &ServerSet, allowed_tools: Option<&[String]>) -> Derived {
-    let mut derived = Derived::default();
-    derived.servers(settings, servers);
+pub(super) fn derive<'s>(settings: &Settings, servers: &'s ServerSet, allowed_tools: Option<&[String]>) -> Derived<'s> {
+    let mut derived = Derived { servers, rules: Vec::new(), diagnostics: Vec::new() };
+    derived.servers(settings);
     derived.restrictions(settings);
     derived.permissions(settings, allowed_tools);
     derived.core(settings);
@@ -45,16 +46,16 @@ pub(super) fn derive(settings: &Settings, servers: &ServerSet, allowed_tools: Op
     derived
 }
 
-impl Derived {
-    fn servers(&mut self, settings: &Settings, servers: &ServerSet) {
+impl Derived<'_> {
+    fn servers(&mut self, settings: &Settings) {
         for layer in &settings.layers {
             for name in layer.settings.mcp.excluded.iter().flat_map(|list| &list.value) {
                 let origin = layer.origin(name.at.line);
-                let about = ServerPattern::Named(pattern_of(&name.value));
+                let about = ServerPattern::Named(NamePattern::of(&name.value));
                 self.rules.push(about_server(about, Decision::Deny, EXCLUDED_SERVER, named("mcp.excluded", &origin)));
             }
         }
-        for server in servers.active.iter().filter(|server| server.trust) {
+        for server in self.servers.active.iter().filter(|server| server.trust) {
             let about = ServerPattern::Named(NamePattern::Exact(server.name.to_string()));
             let label = format!("`trust` of server `{}`", server.name);
             let rule = about_server(about, Decision::Allow, TRUSTED_SERVER, named(&label, &server.origin));
@@ -63,7 +64,7 @@ impl Derived {
         if settings.permitting_switch("mcp.allowedApproves") {
             for layer in settings.layers.iter().filter(|layer| !layer.is_of_workspace()) {
                 for name in layer.settings.mcp.allowed.iter().flat_map(|list| &list.value) {
-                    let about = ServerPattern::Named(pattern_of(&name.value));
+                    let about = ServerPattern::Named(NamePattern::of(&name.value));
                     let origin = named("mcp.allowed", &layer.origin(name.at.line));
                     let rule = about_server(about, Decision::Allow, ALLOWED_SERVER, origin);
                     self.rules.push(Rule { modes: WORKING.to_vec(), ..rule });
@@ -71,7 +72,7 @@ impl Derived {
             }
         }
         if settings.permitting_switch("mcp.autoAllowInHeadless") {
-            for server in &servers.active {
+            for server in &self.servers.active {
                 let about = ServerPattern::Named(NamePattern::Exact(server.name.to_string()));
                 let origin = RuleOrigin { label: "mcp.autoAllowInHeadless".to_owned(), ..RuleOrigin::default() };
                 let rule = about_server(about, Decision::Allow, ALLOWED_SERVER, origin);
@@ -139,39 +140,44 @@ impl Derived {
                     return;
                 }
                 let name = listed.text.split('(').next().unwrap_or_default().trim();
-                (pattern_of(&format!("{name}*")), None)
+                (NamePattern::of(&format!("{name}*")), None)
             }
         };
         let conditions = match arguments {
             None | Some(ArgumentPattern::Any) => Vec::new(),
             Some(pattern) => vec![Condition::Entry(pattern)],
         };
-        for Target { server, tool } in targets_of(&name.to_string(), decision) {
-            let mut rule = about_server(server, decision, priority, named(list, &listed.origin));
-            rule.tool = tool;
-            rule.conditions.clone_from(&conditions);
-            self.rules.push(rule);
+        let name = name.to_string();
+        let mut targets = targets_of(&name, decision);
+        if targets.is_empty() {
+            targets = self.certain(&name, listed, list);
         }
+        for Target { server, tool } in targets {
+            let rule = about_server(server, decision, priority, named(list, &listed.origin));
+            self.rules.push(Rule { tool, conditions: conditions.clone(), ..rule });
+        }
+    }
+
+    /// What a permission is about whose name could mean several tools: the one whose server there is.
+    fn certain(&mut self, name: &str, listed: &ListedEntry, list: &str) -> Vec<Target> {
+        let is_there = |target: &Target| match &target.server {
+            ServerPattern::Named(pattern) => self.servers.active.iter().any(|server| pattern.matches(&server.name)),
+            ServerPattern::Any | ServerPattern::BuiltIn(_) => false,
+        };
+        let found: Vec<Target> = splits_of(name).into_iter().filter(is_there).collect();
+        if found.len() == 1 {
+            return found;
+        }
+        let which = if found.is_empty() { "and no server of such a name is configured" } else { "of several servers" };
+        let message = format!("`{name}` could mean several tools, {which}, so it permits nothing");
+        let hint = "write `SERVER__TOOL`, or a rule in a policy file with `mcpName` and `toolName`";
+        self.diagnostics.push(complaint(&listed.origin, list, Severity::Warning, message, hint));
+        Vec::new()
     }
 }
 
 pub(super) fn about_server(server: ServerPattern, decision: Decision, priority: u16, origin: RuleOrigin) -> Rule {
-    Rule {
-        server,
-        tool: NamePattern::Any,
-        conditions: Vec::new(),
-        modes: Vec::new(),
-        interactive: None,
-        askers: Vec::new(),
-        subagent: None,
-        decision,
-        allows_redirection: false,
-        deny_message: None,
-        tier: Tier::User,
-        priority,
-        kind: RuleKind::Settings,
-        origin,
-    }
+    Rule { priority, kind: RuleKind::Settings, origin, ..Rule::about(server, NamePattern::Any, decision) }
 }
 
 fn named(list: &str, origin: &SettingsOrigin) -> RuleOrigin {

@@ -7,5 +7,6 @@ mod from_settings;
 mod mode;
 mod ownership;
 
+pub(crate) use book::named_policies;
 pub use book::{PolicyFile, Rulebook, RulebookOptions};
 pub use mode::{lasting_of_run, mode_of_run};

@@ -85,6 +85,15 @@ impl TransportConfig {
         }
     }
 
+    /// Which built-in server it is, when it is one.
+    #[must_use]
+    pub fn builtin(&self) -> Option<&str> {
+        match self {
+            Self::BuiltIn(name) => Some(name),
+            Self::Stdio(_) | Self::Http(_) | Self::Sse(_) | Self::HttpOrSse(_) => None,
+        }
+    }
+
     /// What is started or spoken to, as it may be shown: a command line with its secrets covered, an address without credentials and query,
     /// or the name of a built-in server. References to secrets are shown as they are written.
     #[must_use]

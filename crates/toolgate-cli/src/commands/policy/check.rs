@@ -3,28 +3,42 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use toolgate::Setup;
-use toolgate::policy::file::Severity;
-use toolgate::rulebook::PolicyFile;
+use serde_json::Value;
+use toolgate::policy::file::{KnownTool, Severity};
+use toolgate::registry::{Catalog, CatalogTool};
+use toolgate::rulebook::{PolicyFile, Rulebook};
+use toolgate::{Interest, Setup};
 
+use crate::arrival::all_settled;
+use crate::configured::Configured;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::counted;
-use crate::printer::Form;
+use crate::printer::{Form, Printer};
 use crate::rule_text;
 use crate::session::Session;
 
 /// Find what is wrong with policy files
+///
+/// Besides what cannot be read: rules that can never match because another one decides first, and conditions on
+/// arguments that a tool does not take. Tools of the built-in server are known; --connect asks all servers for theirs.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 9 when something is wrong. Without files, those that are in force are checked.
+#[command(
+    verbatim_doc_comment,
+    after_help = "Exit code 9 when something is wrong. Without files, those that are in force are checked.
 
 Examples:
   toolgate policy check
-  toolgate policy check .toolgate/policies/shell.toml --json")]
+  toolgate policy check --connect
+  toolgate policy check .toolgate/policies/shell.toml --json"
+)]
 pub(crate) struct Arguments {
     /// Files, or folders with policy files
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Start the servers, and hold the rules against what their tools take
+    #[arg(long)]
+    connect: bool,
 }
 
 /// Runs the command.
@@ -33,14 +47,40 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     if !arguments.files.is_empty() {
         options.rules.policies = Some(arguments.files.clone());
     }
-    let book = Setup::read(session.env(), &options)?.rulebook();
+    let configured = Configured::new(Setup::read(session.env(), &options)?, session.printer.talk());
+    let mut book = configured.setup().rulebook();
+    let servers = match configured.setup().admitted() {
+        Ok(all) => all.only(|server| arguments.connect || server.transport.builtin().is_some()),
+        Err(untrusted) if arguments.connect => return Err(untrusted.into()),
+        Err(_) => return print(&mut session.printer, &book, arguments),
+    };
+    let plan = configured.plan(Interest::TOOLS);
+    session.with_host(&plan, async |host, printer| {
+        host.start(servers);
+        all_settled(host, printer.talk()).await;
+        hold_against(&mut book, &host.catalog_now());
+        print(printer, &book, arguments)
+    })
+}
+
+/// Holds the rules against what tools take.
+fn hold_against(book: &mut Rulebook, catalog: &Catalog) {
+    let schema = |tool: &CatalogTool| tool.input_schema().read::<Value>().unwrap_or_default();
+    let tools: Vec<(&CatalogTool, Value)> = catalog.tools().iter().map(|tool| (tool, schema(tool))).collect();
+    let known = tools.iter().filter_map(|(tool, schema)| {
+        let builtin = catalog.offer_of(tool)?.connection.config().transport.builtin();
+        Some(KnownTool { server: &tool.id.server, builtin, tool: &tool.id.tool, schema })
+    });
+    book.check_arguments(&known.collect::<Vec<_>>());
+}
+
+fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Result<Ending> {
     let named: Vec<&PolicyFile> = match arguments.files.is_empty() {
         true => book.files.iter().collect(),
         false => book.files.iter().filter(|file| file.is_named).collect(),
     };
     let found = |file: &&&PolicyFile| file.unreadable.is_some() || !file.findings.is_empty();
     let wrong: Vec<&PolicyFile> = named.iter().filter(found).copied().collect();
-    let printer = &mut session.printer;
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {

@@ -6,7 +6,7 @@ use toolgate::call::arguments as typed;
 use toolgate::filter::Arguments as Facts;
 use toolgate::policy::{CallFacts, Explanation, Found, WhyClose};
 use toolgate::registry::ToolId;
-use toolgate::servers::{BUILT_IN_SERVERS, TransportConfig};
+use toolgate::servers::BUILT_IN_SERVERS;
 use toolgate::shape::visible;
 use toolgate::{Asker, CallRules, Host, Interest, RawJson, ServerName, ToolCall};
 
@@ -108,11 +108,11 @@ impl Explaining<'_> {
             Some((server, tool))
         });
         // A name without a server is taken for a tool of the built-in one.
-        let (server, tool) = of_server.unwrap_or_else(|| (BUILT_IN_SERVERS.concat(), name.clone()));
+        let built_in = || BUILT_IN_SERVERS.first().copied().unwrap_or_default().to_owned();
+        let (server, tool) = of_server.unwrap_or_else(|| (built_in(), name.clone()));
         let active = configured.setup().servers.active.iter().find(|one| *one.name == *server);
-        let builtin = match active.map(|one| &one.transport) {
-            Some(TransportConfig::BuiltIn(name)) => Some(name.as_str()),
-            Some(_) => None,
+        let builtin = match active {
+            Some(server) => server.transport.builtin(),
             None => BUILT_IN_SERVERS.iter().copied().find(|name| *name == server),
         };
         let server = ServerName::new(&server).map_err(|error| CommandError::usage(error.to_string()))?;

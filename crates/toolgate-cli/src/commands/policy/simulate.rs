@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolgate::audit::{AuditLog, Query, StoredCall, moment};
 use toolgate::filter::Arguments as Facts;
 use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence};
-use toolgate::servers::{ServerConfig, TransportConfig};
+use toolgate::servers::ServerConfig;
 use toolgate::shape::visible;
 use toolgate::{Asker, ServerName};
 
@@ -64,17 +64,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         true
     })?;
     if unreadable > 0 {
-        let line = format!(
-            "{} of the record cannot be read; see `toolgate audit verify`",
-            counted(unreadable_count(unreadable), "line")
-        );
+        let line =
+            format!("{} of the record cannot be read; see `toolgate audit verify`", counted(times(unreadable), "line"));
         session.printer.talk().line(&line);
     }
     simulation.print(session)
 }
 
-fn unreadable_count(lines: u64) -> usize {
-    usize::try_from(lines).unwrap_or(usize::MAX)
+fn times(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// The time that somebody typed.
@@ -113,10 +111,7 @@ impl<'a> Simulation<'a> {
         self.calls += 1;
         self.partly_known += u64::from(call.covered > 0);
         let config = self.servers.iter().find(|one| one.name == server);
-        let builtin = config.and_then(|config| match &config.transport {
-            TransportConfig::BuiltIn(name) => Some(name.as_str()),
-            _ => None,
-        });
+        let builtin = config.and_then(|config| config.transport.builtin());
         let annotations = if call.read_only { json!({"readOnlyHint": true}) } else { Value::Null };
         let folder = std::path::Path::new(&call.folder);
         let asker = Asker::ALL.into_iter().find(|asker| asker.as_str() == call.asker).unwrap_or(Asker::Cli);
@@ -171,19 +166,19 @@ impl<'a> Simulation<'a> {
             })?,
             Form::Text => {
                 for ((server, tool, was, now), difference) in &self.differences {
-                    let times = counted(unreadable_count(difference.count), "call");
+                    let calls = counted(times(difference.count), "call");
                     let (server, tool) = (visible::line(server), visible::line(tool));
-                    printer.line(&format!("{times} of `{tool}` of {server}: {was} → {now}"))?;
+                    printer.line(&format!("{calls} of `{tool}` of {server}: {was} → {now}"))?;
                     printer.line(&format!("    {}", difference.because))?;
                     printer.line(&format!(
                         "    such as {}",
                         crate::columns::short(&difference.example, crate::limits::QUESTION_CHARS_MAX)
                     ))?;
                 }
-                let calls = counted(unreadable_count(self.calls), "call");
+                let calls = counted(times(self.calls), "call");
                 printer.talk().line(&format!("{calls} of the record, {changed} would be decided otherwise"));
                 if self.partly_known > 0 {
-                    let some = counted(unreadable_count(self.partly_known), "call");
+                    let some = counted(times(self.partly_known), "call");
                     printer.talk().line(&format!("of {some} only a part of the arguments is in the record"));
                 }
             }

@@ -8,7 +8,7 @@ use super::names::Named;
 use super::regexes::Regexes;
 use crate::policy::checker::{AllowedPath, Checker};
 use crate::policy::decision::Decision;
-use crate::policy::rule::{Rule, RuleKind, RuleOrigin};
+use crate::policy::rule::{Rule, RuleOrigin};
 use crate::shell::Reach;
 
 const KIND: &str = "in-process";
@@ -38,20 +38,12 @@ pub(super) fn read(fields: &Fields<'_>, regexes: &Regexes, source: &FileSource) 
     let origin = RuleOrigin { label: source.label.clone(), file, line, name };
     let checker = |Named { server, tool }| Checker {
         rule: Rule {
-            server,
-            tool,
             conditions: conditions.clone(),
             modes: modes.clone(),
-            interactive: None,
-            askers: Vec::new(),
-            subagent: None,
-            decision: Decision::Deny,
-            allows_redirection: false,
-            deny_message: None,
             tier: source.tier,
             priority: priority.unwrap_or_default(),
-            kind: RuleKind::Written,
             origin: origin.clone(),
+            ..Rule::about(server, tool, Decision::Deny)
         },
         check: check.clone(),
     };

@@ -1,6 +1,7 @@
 //! Whether one rule is about every call that another is about.
 
 use crate::filter::NamePattern;
+use crate::glob::glob;
 use crate::policy::decision::Mode;
 use crate::policy::rule::{Rule, ServerPattern};
 
@@ -32,21 +33,10 @@ pub(super) fn name_covers(wide: &NamePattern, narrow: &NamePattern) -> bool {
     match (wide, narrow) {
         (NamePattern::Any, _) => true,
         (NamePattern::Exact(wide), NamePattern::Exact(narrow)) => wide == narrow,
-        (NamePattern::Glob(wide), NamePattern::Exact(narrow)) => is_of_form(wide, narrow),
-        (NamePattern::Glob(wide), NamePattern::Glob(narrow)) => is_of_form(wide, &narrow.replace('*', STAR)),
+        (NamePattern::Glob(wide), NamePattern::Exact(narrow)) => glob(wide, narrow),
+        (NamePattern::Glob(wide), NamePattern::Glob(narrow)) => glob(wide, &narrow.replace('*', STAR)),
         (NamePattern::Glob(_), NamePattern::Any) | (NamePattern::Exact(_), _) => false,
     }
-}
-
-fn is_of_form(form: &str, text: &str) -> bool {
-    let mut parts = form.split('*');
-    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
 }
 
 fn modes_cover(wide: &[Mode], narrow: &[Mode]) -> bool {

@@ -1,10 +1,13 @@
 //! Rules that can never match, because another one of the same tier decides every call they are about.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::covers::covers;
 use super::finding::{Finding, Severity};
 use crate::filter::NamePattern;
+use crate::limits::POLICY_WIDE_RULES_MAX;
+use crate::policy::SHELL_TOOL;
 use crate::policy::decision::{Decision, Tier};
 use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
 use crate::settings::diagnostic::visible;
@@ -31,13 +34,12 @@ fn is_same_entry(one: &Rule, other: &Rule) -> bool {
 fn findings_of(entry: &[&Rule], index: &Index<'_>) -> Vec<Finding> {
     let shadowed: Vec<(&Rule, &Rule)> = entry.iter().filter_map(|rule| Some((*rule, index.shadow_of(rule)?))).collect();
     let Some((_, shadow)) = shadowed.first() else { return Vec::new() };
-    if shadowed.len() == entry.len() {
+    if let (Some(rule), true) = (entry.first(), shadowed.len() == entry.len()) {
         let message = format!("can never match: {} decides first", place(&shadow.origin));
-        return shadowed
-            .first()
-            .map(|(rule, shadow)| finding(Severity::Error, message, rule, shadow))
-            .into_iter()
-            .collect();
+        // Settings may come from a folder, and a folder must not be able to make a person's own policies useless.
+        let is_of_settings = shadowed.iter().any(|(_, shadow)| shadow.kind == RuleKind::Settings);
+        let severity = if is_of_settings { Severity::Warning } else { Severity::Error };
+        return vec![finding(severity, message, rule, shadow)];
     }
     let warn = |(rule, shadow): &(&Rule, &Rule)| {
         let message = format!("can never match {}: {} decides first", tool(rule), place(&shadow.origin));
@@ -94,6 +96,10 @@ impl<'r> Index<'r> {
                 NamePattern::Any | NamePattern::Glob(_) => index.wide.entry(rule.tier).or_default().push(rule),
             }
         }
+        for wide in index.wide.values_mut() {
+            wide.sort_by_key(|rule| Reverse(standing(rule)));
+            wide.truncate(POLICY_WIDE_RULES_MAX);
+        }
         index
     }
 
@@ -104,14 +110,23 @@ impl<'r> Index<'r> {
         };
         let wide = self.wide.get(&rule.tier);
         let candidates = named.into_iter().chain(wide).flatten();
-        candidates.copied().find(|candidate| stands_before(candidate, rule) && covers(candidate, rule))
+        let shadows = |one: &&Rule| stands_before(one, rule) && covers(one, rule) && !leaves_leeway(one, rule);
+        candidates.copied().find(shadows)
     }
+}
+
+/// Whether a permission below another one still counts: it may let a dangerous or redirected command through without a question.
+fn leaves_leeway(one: &Rule, below: &Rule) -> bool {
+    (one.decision, below.decision) == (Decision::Allow, Decision::Allow)
+        && below.tool.matches(SHELL_TOOL)
+        && (below.allows_redirection || below.speaks_of_arguments())
 }
 
 /// Whether a rule is looked at before another of the same tier, whatever the order they were read in.
 fn stands_before(one: &Rule, other: &Rule) -> bool {
-    let key = |rule: &Rule| {
-        (rule.kind == RuleKind::Settings && rule.decision == Decision::Deny, rule.priority, rule.decision)
-    };
-    key(one) > key(other)
+    standing(one) > standing(other)
+}
+
+fn standing(rule: &Rule) -> (bool, u16, Decision) {
+    (rule.kind == RuleKind::Settings && rule.decision == Decision::Deny, rule.priority, rule.decision)
 }

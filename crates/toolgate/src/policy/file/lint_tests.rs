@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::rule_tests::{parsed, rule_text};
-use super::{Severity, lint, lint_against_schema};
+use super::schema_lint::lint_against_schema;
+use super::{KnownTool, Severity, lint, lint_against_tools};
 use crate::policy::decision::Tier;
 use crate::policy::rule::RuleKind;
+use crate::server_name::ServerName;
 
 /// The first rule stands on line 1, the second on line 10.
 fn findings(first: &str, second: &str) -> Vec<(usize, Severity, String)> {
@@ -86,6 +88,17 @@ const SHADOWS: &[(&str, &str, bool)] = &[
     (
         "toolName = 'a'; decision = 'deny'; priority = 2",
         "toolName = 'a'; decision = 'allow'; priority = 1; argsPattern = 'x'",
+        true,
+    ),
+    // a permission of its own for a dangerous or redirected command counts below a wider one
+    (
+        "toolName = 'run_shell_command'; decision = 'allow'; priority = 2",
+        "toolName = 'run_shell_command'; decision = 'allow'; priority = 1; commandPrefix = 'rm'",
+        false,
+    ),
+    (
+        "toolName = 'run_shell_command'; decision = 'allow'; priority = 2",
+        "toolName = 'run_shell_command'; decision = 'ask'; priority = 1; commandPrefix = 'rm'",
         true,
     ),
     // modes, interactive, askers, subagent
@@ -179,6 +192,7 @@ fn tiers_do_not_shadow_each_other_and_settings_forbid_first() {
     let found = lint(&[allow, deny].concat());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].message, "can never match: `tools.exclude` decides first");
+    assert_eq!(found[0].severity, Severity::Warning, "a folder's settings make no policy unusable");
 }
 
 #[test]
@@ -228,7 +242,7 @@ fn arguments_that_a_tool_does_not_take_are_found() {
         let found = lint_against_schema(&rule, schema);
         assert_eq!(found.len(), usize::from(hint.is_some()), "{pointer}: {found:?}");
         if let (Some(hint), Some(found)) = (hint, found.first()) {
-            assert!(found.is_error() && found.line == 1 && found.message.starts_with("can never match"), "{found}");
+            assert!(found.is_error() && found.line == 1 && found.message.contains("points at nothing"), "{found}");
             assert!(found.hint.as_deref().unwrap_or_default().contains(hint), "{found:?}");
         }
     }
@@ -244,4 +258,29 @@ fn arguments_that_a_tool_does_not_take_are_found() {
     let found = lint_against_schema(&rule, &listed);
     assert_eq!(found.len(), 1);
     assert!(found[0].message.contains("`pats=`"), "{found:?}");
+}
+
+#[test]
+fn a_rule_is_held_against_all_tools_it_is_about() {
+    let (files, notes) = (ServerName::new("files").unwrap(), ServerName::new("Notes").unwrap());
+    let (path, text) = (json!({"properties": {"path": {}}}), json!({"properties": {"text": {}}}));
+    let tool = |server, tool, schema| KnownTool { server, builtin: None, tool, schema };
+    let known = [tool(&files, "write", &path), tool(&notes, "write", &text), tool(&notes, "read", &text)];
+    // a rule with a condition on `/path`, and whether that points at nothing
+    let cases = [
+        ("toolName = 'write'; decision = 'deny'", false),
+        ("toolName = 'read'; decision = 'deny'", true),
+        ("toolName = 'other'; decision = 'deny'", false),
+        ("mcpName = 'files'; decision = 'allow'", false),
+        ("mcpName = 'Notes'; decision = 'allow'", true),
+        ("mcpName = 'notes'; decision = 'allow'", false),
+        ("mcpName = 'notes'; toolName = 'w*'; decision = 'ask'", true),
+        ("builtin = 'workspace'; toolName = 'read_file'; decision = 'deny'", false),
+    ];
+    for (rule, is_wrong) in cases {
+        let text = rule_text(&format!("{rule}; priority = 1; when = {{'/path' = {{equals = 'x'}}}}"));
+        let rules = parsed(&text, Tier::User).rules;
+        let found = lint_against_tools(rules.iter(), &known);
+        assert_eq!(found.len(), usize::from(is_wrong), "{rule}: {found:?}");
+    }
 }

@@ -32,7 +32,7 @@ use toml::de::{DeTable, DeValue};
 
 pub use finding::{Finding, Severity};
 pub use lint::lint;
-pub use schema_lint::lint_against_schema;
+pub use schema_lint::{KnownTool, lint_against_tools};
 
 use self::fields::Fields;
 use self::finding::Findings;

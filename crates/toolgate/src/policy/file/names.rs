@@ -7,7 +7,7 @@ use super::keys::{self, listed};
 use crate::filter::NamePattern;
 use crate::policy::decision::Decision;
 use crate::policy::rule::ServerPattern;
-use crate::policy::target::{Target, is_shown_form, pattern_of, targets_of};
+use crate::policy::target::{Target, is_shown_form, targets_of};
 use crate::shell::Reach;
 
 /// The built-in server and its tools.
@@ -71,7 +71,7 @@ struct Into<'a, 'd> {
 
 impl Into<'_, '_> {
     fn push(&mut self, server: ServerPattern, tool: &str) {
-        self.named.push(Named { server, tool: pattern_of(tool) });
+        self.named.push(Named { server, tool: NamePattern::of(tool) });
     }
 
     fn findings(&self) -> &Findings<'_> {
@@ -87,7 +87,7 @@ fn server(fields: &Fields<'_>) -> Result<Option<ServerPattern>, Reported> {
     }
     if let Some(field) = mcp_name {
         let name = field.name().ok_or(Reported)?;
-        return Ok(Some(match pattern_of(name.value) {
+        return Ok(Some(match NamePattern::of(name.value) {
             NamePattern::Any => ServerPattern::Any,
             named => ServerPattern::Named(named),
         }));
@@ -142,8 +142,7 @@ fn of_any_server(tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
         Reach::Restriction => Decision::Deny,
     };
     let targets = targets_of(name, decision);
-    let is_certain = reach == Reach::Restriction || !hides_where_the_server_ends(name);
-    let Some(first) = targets.first().filter(|_| is_certain) else {
+    let Some(first) = targets.first() else {
         let message = format!("`{}` could mean several tools", excerpt(name));
         into.findings().error(tool.at, message, "write `mcpName = \"…\"` and `toolName = \"…\"` apart");
         return;
@@ -151,12 +150,6 @@ fn of_any_server(tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
     let message = format!("`{}` is a name as it is shown; rules look at servers and their tools", excerpt(name));
     into.findings().warning(tool.at, message, &apart(first));
     into.named.extend(targets.into_iter().map(|Target { server, tool }| Named { server, tool }));
-}
-
-/// Whether `mcp_SERVER_TOOL` has more than one `_` that the server may end at. `mcp_*_TOOL` says itself where that is.
-fn hides_where_the_server_ends(name: &str) -> bool {
-    let rest = name.strip_prefix("mcp_");
-    rest.is_some_and(|rest| !rest.starts_with("*_") && rest.matches('_').count() > 1)
 }
 
 /// How to write what a shown name means.

@@ -7,6 +7,7 @@ use super::keys::nearest;
 use crate::filter::ArgumentPattern;
 use crate::policy::rule::{Condition, Rule};
 use crate::policy::when::Segment;
+use crate::server_name::ServerName;
 use crate::settings::diagnostic::visible;
 
 /// Keywords that say where else arguments may be described; what they lead to is not looked at.
@@ -22,10 +23,34 @@ const ELSEWHERE: [&str; 9] = [
     "unevaluatedProperties",
 ];
 
+/// A tool whose arguments are known.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownTool<'a> {
+    /// Whose tool.
+    pub server: &'a ServerName,
+    /// Which built-in server that is, when it is one.
+    pub builtin: Option<&'a str>,
+    /// What its server calls it.
+    pub tool: &'a str,
+    /// The schema of its arguments.
+    pub schema: &'a Value,
+}
+
+/// The rules that look at arguments which none of the tools they are about can be given, as far as these are known.
+#[must_use]
+pub fn lint_against_tools<'r>(rules: impl Iterator<Item = &'r Rule>, known: &[KnownTool<'_>]) -> Vec<Finding> {
+    let of_rule = |rule: &'r Rule| {
+        let mut about = known.iter().filter(|tool| rule.is_about_tool(tool.server, tool.builtin, tool.tool));
+        let first = lint_against_schema(rule, about.next()?.schema);
+        let is_wrong = !first.is_empty() && about.all(|tool| !lint_against_schema(rule, tool.schema).is_empty());
+        is_wrong.then_some(first)
+    };
+    rules.filter(|rule| rule.speaks_of_arguments()).filter_map(of_rule).flatten().collect()
+}
+
 /// The arguments that a rule looks at and the tool with this input schema cannot be given. A schema that can be read in more than one way is not
 /// held against a rule.
-#[must_use]
-pub fn lint_against_schema(rule: &Rule, schema: &Value) -> Vec<Finding> {
+pub(super) fn lint_against_schema(rule: &Rule, schema: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
     for condition in &rule.conditions {
         match condition {
@@ -52,7 +77,7 @@ struct Missing<'s> {
 }
 
 fn finding(rule: &Rule, written: &str, missing: &Missing<'_>) -> Finding {
-    let message = format!("can never match: {written} points at nothing, the tool takes no `{}`", missing.step);
+    let message = format!("{written} points at nothing, `{}` takes no `{}`", rule.tool, missing.step);
     let mut names = missing.known.clone();
     names.truncate(crate::limits::PARAMETERS_LISTED_MAX);
     let hint = match nearest(&missing.step, &missing.known) {
