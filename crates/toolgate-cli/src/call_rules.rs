@@ -65,7 +65,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
         grants: Some(Arc::new(Grants::open(&setup.env))),
         mode: mode_of_run(session.options().mode, &setup.settings, &setup.folder)?,
         presence,
-        folder_is_trusted: setup.folder.is_trusted(),
+        folder_is_trusted: setup.folder.is_vouched_for(),
         lasting: lasting_of_run(&setup.settings),
         ..CallRules::default()
     })

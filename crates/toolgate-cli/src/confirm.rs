@@ -81,12 +81,19 @@ fn ask(talk: &Talk, asker: &Asker, question: &ConfirmationRequest) -> Confirmati
 
 fn choose(choices: Vec<Choice>) -> Confirmation {
     let count = choices.len();
-    let asked = Select::new("Make this call?", choices).with_page_size(count).without_filtering();
-    match asked.with_help_message("↑↓ to move, enter to select, escape is a no").prompt() {
+    let asked = Select::new("Make this call?", choices).with_page_size(count).with_scorer(&begins_so);
+    match asked.with_help_message("↑↓ to move or type `n` for no, enter to select, escape is a no").prompt() {
         Ok(Choice { answer: Answer::Yes(remember), .. }) => Confirmation::Proceed(remember),
         Ok(Choice { answer: Answer::NoBecause, .. }) => Confirmation::Refuse { reason: reason() },
         Ok(Choice { answer: Answer::No, .. }) | Err(_) => Confirmation::Refuse { reason: None },
     }
+}
+
+/// Whoever types `n` or `no` means the answers that begin so, and nothing that only contains it.
+fn begins_so(typed: &str, _choice: &Choice, words: &str, place: usize) -> Option<i64> {
+    let typed = typed.trim().to_lowercase();
+    let rank = i64::try_from(place).unwrap_or(i64::MAX);
+    words.to_lowercase().starts_with(&typed).then_some(-rank)
 }
 
 /// Why not, for whoever asked.
@@ -150,7 +157,7 @@ fn announce(lines: &[String]) {
 mod tests {
     use toolgate::grants::Remember;
 
-    use super::{Answer, choices};
+    use super::{Answer, begins_so, choices};
     use crate::question::Asker;
     use crate::talk::Talk;
     use crate::terminal::Terminal;
@@ -177,6 +184,22 @@ mod tests {
         ];
         assert_eq!(words(&all), expected);
         assert_eq!(choices("s", "t", &[])[0].answer, Answer::Yes(Remember::No));
+    }
+
+    #[test]
+    fn what_is_typed_is_how_an_answer_begins() {
+        let all = choices("s", "t", &[Remember::ToolThisSession]);
+        let meant = |typed: &str| -> Vec<String> {
+            let mut found: Vec<_> = all.iter().enumerate().collect();
+            found.retain(|(place, one)| begins_so(typed, one, &one.words, *place).is_some());
+            found.sort_by_key(|(place, one)| std::cmp::Reverse(begins_so(typed, one, &one.words, *place)));
+            found.into_iter().map(|(_, one)| one.words.clone()).collect()
+        };
+        assert_eq!(meant("").len(), all.len());
+        assert_eq!(meant("n"), ["No", "No, and say why"]);
+        assert_eq!(meant("No"), ["No", "No, and say why"]);
+        assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session"]);
+        assert_eq!(meant("x"), Vec::<String>::new());
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::io::{Result, Write};
 
 use toolgate::RawJson;
 
+/// What is put together before it is written: most keys and texts fit.
+const PIECE_BYTES: usize = 192;
+
 /// Writes one JSON value.
 pub(crate) struct JsonWriter<'a> {
     out: &'a mut dyn Write,
@@ -19,6 +22,20 @@ pub(crate) struct ObjectWriter<'a> {
 pub(crate) struct ArrayWriter<'a> {
     out: &'a mut dyn Write,
     is_empty: bool,
+}
+
+/// Small parts in one go: there are a dozen of them in every object, and what is behind `out` has to be found for each.
+fn together(out: &mut dyn Write, parts: [&str; 3]) -> Result<()> {
+    let mut piece = [0; PIECE_BYTES];
+    let mut end = 0;
+    for part in parts {
+        match piece.get_mut(end..end + part.len()) {
+            Some(place) => place.copy_from_slice(part.as_bytes()),
+            None => return parts.iter().try_for_each(|part| out.write_all(part.as_bytes())),
+        }
+        end += part.len();
+    }
+    out.write_all(piece.get(..end).unwrap_or_default())
 }
 
 impl<'a> JsonWriter<'a> {
@@ -43,7 +60,12 @@ impl<'a> JsonWriter<'a> {
 
     /// A string.
     pub(crate) fn string(&mut self, text: &str) -> Result<()> {
-        serde_json::to_writer(&mut *self.out, text).map_err(Into::into)
+        let is_escaped = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
+        if text.bytes().any(is_escaped) {
+            serde_json::to_writer(&mut *self.out, text).map_err(Into::into)
+        } else {
+            together(self.out, ["\"", text, "\""])
+        }
     }
 
     /// A number.
@@ -82,10 +104,8 @@ impl ObjectWriter<'_> {
         key: &'static str,
         write: impl FnOnce(&mut JsonWriter<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.out.write_all(if self.is_empty { b"\"" } else { b",\"" })?;
+        together(self.out, [if self.is_empty { "\"" } else { ",\"" }, key, "\":"])?;
         self.is_empty = false;
-        self.out.write_all(key.as_bytes())?;
-        self.out.write_all(b"\":")?;
         write(&mut JsonWriter::new(self.out))
     }
 

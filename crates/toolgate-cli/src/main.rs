@@ -30,6 +30,7 @@ mod trust_question;
 mod interrupt;
 mod printer;
 mod talk;
+mod warnings;
 mod wire_tap;
 
 mod columns;
@@ -51,7 +52,11 @@ fn main() -> ExitCode {
         return commands::completions::answer_shell();
     }
     match args::parse(session::words()) {
-        Typed::Run(cli) => commands::run(&mut Session::new(cli.options), cli.command).into(),
+        Typed::Run(cli) => {
+            let mut session = Session::new(cli.options);
+            warnings::shown_on(session.printer.talk());
+            commands::run(&mut session, cli.command).into()
+        }
         Typed::Show(text) => printer::show(&text).into(),
         Typed::Wrong(text) => {
             let _said = std::io::stderr().lock().write_all(text.as_bytes()).is_ok();

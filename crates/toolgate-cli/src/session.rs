@@ -7,6 +7,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use inquire::ui::RenderConfig;
 use toolgate::shape::visible;
 use toolgate::{Host, HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
 
@@ -42,7 +43,11 @@ impl Session {
     pub(crate) fn new(options: Options) -> Self {
         let vars = variables();
         let form = if options.json { Form::Json } else { Form::Text };
-        let printer = Printer::new(form, terminal(&vars, &options));
+        let terminal = terminal(&vars, &options);
+        if !terminal.colours {
+            inquire::set_global_render_config(RenderConfig::empty());
+        }
+        let printer = Printer::new(form, terminal);
         #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
         let (dirs, workspace) = (folders(|name| std::env::var_os(name)), current_folder());
         Self { options, env: HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) }, printer }

@@ -68,7 +68,10 @@ pub(crate) fn server_lines(server: &SurveyedServer, folder: &Path, paint: Paint)
         lines.push(format!("    {what}: {}", listed(names)));
     }
     if server.is_unasked {
-        lines.push(format!("    {} its tools would run without asking you (`trust`)", paint.yellow("warning:")));
+        lines.push(format!(
+            "    {} it wants its tools to run without asking you (`trust`), which a folder cannot have",
+            paint.yellow("warning:")
+        ));
     }
     lines
 }

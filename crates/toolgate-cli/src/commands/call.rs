@@ -15,7 +15,7 @@ use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJso
 use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::limits::ARGUMENTS_BYTES_MAX;
+use crate::limits::{ARGUMENTS_BYTES_MAX, HINT_ARGUMENTS_BYTES_MAX};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::tool_text::usage;
@@ -84,7 +84,8 @@ impl Calling<'_> {
             Err(error) => return Err(self.not_found(host, error.into())),
         };
         let tool = catalog.find(name).ok_or_else(|| CommandError::from(catalog.unknown(name)))?.clone();
-        let call = ToolCall { name: name.clone(), arguments: self.typed_arguments(&tool)?, asked_by: Asker::Cli };
+        let arguments = self.typed_arguments(&tool)?;
+        let call = ToolCall { name: name.clone(), arguments: arguments.clone(), asked_by: Asker::Cli };
         let options = RunOptions { timeout: self.arguments.timeout.map(Duration::from_millis), max_duration: None };
         let call = catalog.prepare(call)?;
         let started = Instant::now();
@@ -96,7 +97,7 @@ impl Calling<'_> {
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
-        let ended = Ended { name, tool: &tool, outcome: &outcome, took: started.elapsed() };
+        let ended = Ended { name, tool: &tool, arguments: &arguments, outcome: &outcome, took: started.elapsed() };
         match printer.form() {
             Form::Json => ended.print_json(printer),
             Form::Text => ended.print_text(printer, self.arguments.raw),
@@ -170,6 +171,7 @@ struct Ended<'a> {
     /// What it was called by: `server__tool` stays that, whatever it is shown as when that server is alone.
     name: &'a str,
     tool: &'a CatalogTool,
+    arguments: &'a RawJson,
     outcome: &'a CallOutcome,
     took: Duration,
 }
@@ -243,7 +245,7 @@ impl Ended<'_> {
                     _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
                 }
             }
-            CallOutcome::Denied(verdict) => denied(name, verdict),
+            CallOutcome::Denied(verdict) => denied(name, self.arguments, verdict),
             CallOutcome::Refused { reason } => {
                 let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 CommandError::new(Ending::Denied, "refused", format!("`{name}` was not called: you said no{why}"))
@@ -257,11 +259,14 @@ impl Ended<'_> {
 }
 
 /// Why the rules forbid a call, and what to do about it.
-fn denied(name: &str, verdict: &Verdict) -> CommandError {
+fn denied(name: &str, arguments: &RawJson, verdict: &Verdict) -> CommandError {
     let mut words = format!("`{name}` was not called: {verdict}");
     words.extend(verdict.deny_message().map(|message| format!("; {message}")));
     let error = CommandError::new(Ending::Denied, "denied", words);
     let error =
         if verdict.asks_nobody() { error.hint("`--yes` answers the question for this one call") } else { error };
-    error.hint(format!("`toolgate policy explain {name}` shows how that is decided"))
+    let given = arguments.as_str();
+    let is_repeated = given != "{}" && given.len() <= HINT_ARGUMENTS_BYTES_MAX && !given.contains(['\'', '\n']);
+    let with = if is_repeated { format!(" --args '{given}'") } else { String::new() };
+    error.hint(format!("`toolgate policy explain {name}{with}` shows how that is decided"))
 }

@@ -75,7 +75,7 @@ fn what_a_folder_would_start_is_shown_before_it_is_trusted() {
             touch pwned --token ****
             variables: API_KEY, X
             refers to: ${cmd:touch pwned}
-            warning: its tools would run without asking you (`trust`)
+            warning: it wants its tools to run without asking you (`trust`), which a folder cannot have
           server remote (http): .toolgate/settings.json:4
             https://host.example/mcp?…
             headers: Authorization
@@ -83,7 +83,7 @@ fn what_a_folder_would_start_is_shown_before_it_is_trusted() {
           policies: .toolgate/policies/mine.toml
           variables of .env: OTHER, SECRET
           settings: tools.allowed, security.strict
-        warning: .toolgate/settings.json:6: `tools.allowed` lets tools run without asking you: run_shell_command
+        warning: .toolgate/settings.json:6: `tools.allowed` wants tools to run without asking you, which a folder cannot have: run_shell_command
         warning: .toolgate/settings.json:7: `security.strict` changes what protects you
         trusted: [WORKSPACE]
         --- exit 0

@@ -28,6 +28,7 @@ pub use log::AuditLog;
 pub use moment::moment;
 pub use query::Query;
 pub use record::{AuditRecord, AuditSink, NoAudit};
+pub(crate) use redact::has_secrets;
 pub use stats::{Latency, Statistics, ToolStatistics};
 pub use stored::{StoredCall, StoredError, StoredRule};
 pub use unusual::{Unusual, UnusualUse};

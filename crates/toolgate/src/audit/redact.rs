@@ -57,6 +57,18 @@ pub(super) struct Kept {
     pub(super) covered: usize,
 }
 
+/// Whether something among arguments is secret, as far as that can be told.
+pub(crate) fn has_secrets(arguments: &RawJson, schema: Option<&RawJson>) -> bool {
+    let schema = SecretSchema::of(schema);
+    let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX };
+    match arguments.read() {
+        Ok(mut value) => cover.value(&mut value, &schema.top()),
+        // What cannot be looked into is not called harmless.
+        Err(_) => return true,
+    }
+    cover.covered > 0
+}
+
 /// The arguments of a call as they may be kept.
 pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: ArgumentsKept) -> Kept {
     let mut value: Value = match arguments.read() {

@@ -70,6 +70,7 @@ pub struct CallContext {
     changing: RwLock<Changing>,
     folder: PathBuf,
     home: Option<PathBuf>,
+    own_folders: [PathBuf; 2],
     clock: Arc<dyn Clock>,
     session: String,
 }
@@ -89,6 +90,7 @@ impl CallContext {
             changing: RwLock::new(changing),
             folder: env.workspace.clone(),
             home: env.dirs.home.clone(),
+            own_folders: [env.dirs.user.clone(), env.dirs.system.clone()],
             clock: env.clock.clone(),
             session: session_id(),
             rules,
@@ -131,6 +133,11 @@ impl CallContext {
     /// What `~` means.
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Where toolgate keeps what decides.
+    pub(super) fn own_folders(&self) -> [&Path; 2] {
+        self.own_folders.each_ref().map(PathBuf::as_path)
     }
 
     pub(super) fn session(&self) -> &str {

@@ -72,7 +72,7 @@ const fn is_shown(text: &str) -> bool {
 }
 
 /// The file in the folder, links followed as far as it is there. `None` when it is elsewhere: the server will refuse it.
-fn inside(workspace: &Path, path: &str) -> Option<PathBuf> {
+pub(super) fn inside(workspace: &Path, path: &str) -> Option<PathBuf> {
     let root = fs::canonicalize(workspace).ok()?;
     let file = root.join(path);
     let mut there = file.as_path();

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use std::sync::Arc;
+
 use super::allowed_path;
 use super::context::CallContext;
 use super::edit_preview::{Edit, edit_of};
+use super::guarded_path;
 use super::understood::understood;
 use crate::asker::Asker;
 use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
-use crate::policy::{Because, CallFacts, Decision, Explanation, Presence, Remembered, RuleOrigin, ToolFacts, Verdict};
+use crate::policy::{
+    Because, CallFacts, Decision, Explanation, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts, Verdict,
+};
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
-use crate::servers::{TransportConfig, identity};
+use crate::servers::{ServerConfig, TransportConfig, identity};
 
 /// A call, looked at closely enough to decide about it.
 pub(super) struct Subject<'a> {
@@ -49,7 +54,7 @@ impl<'a> Subject<'a> {
 
     pub(super) fn as_grants_see_it<'s>(
         &'s self,
-        context: &CallContext,
+        context: &'s CallContext,
         all_tools: &'s BTreeMap<String, String>,
     ) -> GrantSubject<'s> {
         GrantSubject {
@@ -59,6 +64,7 @@ impl<'a> Subject<'a> {
             tool: &self.call.tool.id.tool,
             definition: &self.definition,
             arguments: &self.arguments,
+            folder: context.folder(),
             mode: context.mode(),
             all_tools,
         }
@@ -138,9 +144,7 @@ impl<'a> Subject<'a> {
     ) -> T {
         let covering = match context.rules.lasting {
             Lasting::Never => Covering::None,
-            Lasting::Session | Lasting::Always => {
-                context.grants().covering(&self.as_grants_see_it(context, &BTreeMap::new()))
-            }
+            Lasting::Session | Lasting::Always => context.grants().covering(&self.as_grants_see_it(context, &NO_TOOLS)),
         };
         let remembered = match &covering {
             Covering::Covered { grant, is_for_these_arguments } => {
@@ -169,6 +173,7 @@ impl<'a> Subject<'a> {
 
     /// What the paths of a call say to a decision. They can only make it stricter.
     fn checked(&self, context: &CallContext, facts: &CallFacts<'_>, mut verdict: Verdict) -> Verdict {
+        self.told_of_suspended(context, &mut verdict);
         for checker in context.checkers().iter().filter(|checker| checker.rule.is_about(facts)) {
             if verdict.decision == Decision::Deny {
                 break;
@@ -177,9 +182,19 @@ impl<'a> Subject<'a> {
                 continue;
             };
             if decision > verdict.decision {
-                verdict.decision = decision;
-                verdict.adjustments.push(why);
+                let because = Because::Rule(Arc::new(checker.rule.clone()));
+                verdict = Verdict { decision, because, adjustments: vec![why] };
             }
+        }
+        let guarded = guarded_path::check(self.call, context);
+        if let Some((decision, why)) = guarded.filter(|(decision, _)| *decision > verdict.decision) {
+            verdict.decision = decision;
+            verdict.adjustments.push(why);
+        }
+        if verdict.decision == Decision::Allow && self.is_permitted_by_a_borrowed_name(&verdict) {
+            verdict.decision = Decision::Ask;
+            let what = "a workspace folder put this server in place of your own one of that name";
+            verdict.adjustments.push(what.to_owned());
         }
         if self.call.is_trusted == Some(false) && verdict.decision == Decision::Allow {
             verdict.decision = Decision::Ask;
@@ -193,10 +208,34 @@ impl<'a> Subject<'a> {
     }
 }
 
+impl Subject<'_> {
+    /// What was allowed before and does not count any more is no riddle.
+    fn told_of_suspended(&self, context: &CallContext, verdict: &mut Verdict) {
+        if verdict.decision == Decision::Allow || context.rules.lasting == Lasting::Never {
+            return;
+        }
+        let seen = self.as_grants_see_it(context, &NO_TOOLS);
+        if let Covering::Suspended { grant, why } = context.grants().covering(&seen) {
+            verdict.adjustments.push(format!("what you allowed before (grant {grant}) does not count: {why}"));
+        }
+    }
+
+    /// Whether a rule about servers by their names permits it, and the name is not the server's own.
+    fn is_permitted_by_a_borrowed_name(&self, verdict: &Verdict) -> bool {
+        let is_by_name = match &verdict.because {
+            Because::Rule(rule) => matches!(rule.server, ServerPattern::Named(_)),
+            Because::Filter(_) | Because::Remembered(_) | Because::NoRule => false,
+        };
+        is_by_name && self.call.connection.config().replaces_own
+    }
+}
+
 /// What would be decided about a call, and why.
 pub(crate) fn explain(context: &CallContext, call: &PreparedCall) -> Explanation {
     Subject::of(call).explain(context)
 }
+
+static NO_TOOLS: BTreeMap<String, String> = BTreeMap::new();
 
 /// Why a tool is not to be shown: no call of it would be let through.
 pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &CatalogTool) -> Option<String> {
@@ -211,10 +250,9 @@ pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &Catalo
         presence: context.rules.presence,
         asker: Asker::Model,
         subagent: None,
-        // What was allowed before may cover a call of it.
         remembered: None,
     };
-    if context.rules.permissions.visible(&facts) {
+    if context.rules.permissions.visible(&facts) || is_shown_as_granted(context, config, tool, facts) {
         return None;
     }
     let nothing = Value::Object(serde_json::Map::new());
@@ -222,4 +260,23 @@ pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &Catalo
     let call = CallFacts { folder: context.folder(), ..facts.call(&arguments) };
     let verdict = context.rules.permissions.decide(&call);
     Some(verdict.to_string())
+}
+
+/// Whether what was allowed before covers some call of a tool that is hidden otherwise.
+fn is_shown_as_granted(context: &CallContext, config: &ServerConfig, tool: &CatalogTool, facts: ToolFacts<'_>) -> bool {
+    let nothing = Value::Null;
+    let covers = context.rules.lasting != Lasting::Never
+        && context.grants().covers_some_call(&GrantSubject {
+            server: facts.server,
+            server_identity: &identity(config),
+            builtin: facts.builtin,
+            tool: facts.tool,
+            definition: &definition_hash(&tool.tool),
+            arguments: &nothing,
+            folder: context.folder(),
+            mode: facts.mode,
+            all_tools: &NO_TOOLS,
+        });
+    let remembered = Remembered { grant: "", is_for_these_arguments: true };
+    covers && context.rules.permissions.visible(&ToolFacts { remembered: Some(remembered), ..facts })
 }

@@ -10,6 +10,8 @@ mod confirm;
 
 mod edit_preview;
 
+mod guarded_path;
+
 mod context;
 
 mod judge;

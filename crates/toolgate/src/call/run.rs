@@ -11,6 +11,7 @@ use super::judge::Subject;
 use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
 use super::schema;
+use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
 use crate::policy::Decision;
@@ -43,11 +44,22 @@ async fn run_decided(
     if recording.verdict.decision == Decision::Ask {
         let all_tools = subject.all_tools();
         let seen = subject.as_grants_see_it(context, &all_tools);
-        let answer = context.rules.confirmer.confirm(question(context, subject, &seen, recording).await).await;
+        let question = question(context, subject, &seen, recording).await;
+        let offered = question.choices.clone();
+        let answer = context.rules.confirmer.confirm(question).await;
         recording.confirmed(&answer);
-        match answer {
+        let remember = match answer {
             Confirmation::Refuse { reason } => return CallOutcome::Refused { reason },
-            Confirmation::Proceed(remember) => remembered(context, &seen, remember).await,
+            Confirmation::Proceed(remember) => remember,
+        };
+        // A person takes their time, and what holds now is not always what held when they were asked.
+        let verdict = subject.judge(context);
+        if verdict.decision == Decision::Deny {
+            recording.verdict = verdict.clone();
+            return CallOutcome::Denied(verdict);
+        }
+        if offered.contains(&remember) {
+            remembered(context, &seen, remember).await;
         }
     }
     match invoke(call, options).await {
@@ -71,8 +83,17 @@ async fn question(
         asked_by: call.asked_by,
         verdict: recording.verdict.clone(),
         edit: subject.edit(context).await,
-        choices: choices(seen, context.rules.lasting),
+        choices: narrow_choices(call, seen, context),
     }
+}
+
+/// What may be remembered. What is secret among the arguments is not written into a file for good.
+fn narrow_choices(call: &PreparedCall, seen: &GrantSubject<'_>, context: &CallContext) -> Vec<Remember> {
+    let mut choices = choices(seen, context.rules.lasting);
+    if audit::has_secrets(&call.arguments, call.tool.tool.input_schema.as_ref()) {
+        choices.retain(|remember| *remember != Remember::TheseArgumentsAlways);
+    }
+    choices
 }
 
 /// Keeps an answer. The call was let through, whether that can be kept or not.

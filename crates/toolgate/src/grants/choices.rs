@@ -91,6 +91,7 @@ fn is_exact(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::Path;
 
     use serde_json::{Value, json};
 
@@ -111,6 +112,7 @@ mod tests {
             tool,
             definition: "sha256:1",
             arguments,
+            folder: Path::new("/work"),
             mode: Mode::Default,
             all_tools: &BTreeMap::from(tools),
         };

@@ -50,8 +50,8 @@ pub(super) fn covering<'g>(
 ) -> Covering {
     let mut arguments: Option<String> = None;
     let mut found = Covering::None;
-    for grant in grants.filter(|grant| grant.server == *subject.server) {
-        if grant.state_at(now) == GrantState::Expired || subject.mode < grant.mode {
+    for grant in grants.filter(|grant| grant.is_about(subject)) {
+        if !counts(grant, subject, now) {
             continue;
         }
         let Some(definition) = grant.tools.get(subject.tool) else { continue };
@@ -63,6 +63,23 @@ pub(super) fn covering<'g>(
         found = found.or_better(judge(grant, definition, subject));
     }
     found
+}
+
+/// Whether some call of a tool may be covered, whatever its arguments.
+pub(super) fn covers_some_call<'g>(
+    grants: impl Iterator<Item = &'g Grant>,
+    subject: &GrantSubject<'_>,
+    now: SystemTime,
+) -> bool {
+    let mut active = grants.filter(|grant| grant.is_about(subject) && counts(grant, subject, now));
+    active.any(|grant| {
+        let definition = grant.tools.get(subject.tool);
+        definition.is_some_and(|it| matches!(judge(grant, it, subject), Covering::Covered { .. }))
+    })
+}
+
+fn counts(grant: &Grant, subject: &GrantSubject<'_>, now: SystemTime) -> bool {
+    grant.state_at(now) == GrantState::Active && subject.mode >= grant.mode
 }
 
 /// A grant that speaks of the call: whether everything is still as it was when it was given.

@@ -1,6 +1,7 @@
 //! Which calls are covered by what was allowed, as a table.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -39,6 +40,8 @@ struct Call {
     definition: &'static str,
     arguments: Value,
     mode: Mode,
+    folder: &'static str,
+    builtin: Option<&'static str>,
 }
 
 fn call() -> Call {
@@ -49,6 +52,8 @@ fn call() -> Call {
         definition: "definition 1",
         arguments: json!({"b": [1, {"y": 1, "x": 2}], "a": 1}),
         mode: Mode::Default,
+        folder: "/elsewhere",
+        builtin: None,
     }
 }
 
@@ -57,10 +62,11 @@ fn judged(grants: &[Grant], call: &Call) -> Covering {
     let subject = GrantSubject {
         server: &server,
         server_identity: call.way,
-        builtin: None,
+        builtin: call.builtin,
         tool: call.tool,
         definition: call.definition,
         arguments: &call.arguments,
+        folder: Path::new(call.folder),
         mode: call.mode,
         all_tools: &BTreeMap::new(),
     };
@@ -101,6 +107,8 @@ fn a_call_is_covered_by_what_is_still_what_was_allowed() {
             Call { mode: Mode::AutoEdit, ..call() },
             "-",
         ),
+        ("a built-in server", tool(), Call { builtin: Some("workspace"), folder: "/w", ..call() }, "t"),
+        ("a built-in server in another folder", tool(), Call { builtin: Some("workspace"), ..call() }, "-"),
         ("its last second", Grant { expires_at: Some(at(NOW_SECONDS + 1)), ..tool() }, call(), "t"),
         ("its time is over", Grant { expires_at: Some(at(NOW_SECONDS)), ..tool() }, call(), "-"),
         (

@@ -1,7 +1,7 @@
 //! One grant: what it covers, for how long, and what it was given for.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::Value;
@@ -98,6 +98,12 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// Whether it speaks of a call at all: of that tool of that server, in that folder where folders matter.
+    pub(super) fn is_about(&self, subject: &GrantSubject<'_>) -> bool {
+        let is_here = subject.builtin.is_none() || self.given_in == subject.folder;
+        self.server == *subject.server && self.tools.contains_key(subject.tool) && is_here
+    }
+
     /// Whether it counts at that time.
     #[must_use]
     pub fn state_at(&self, now: SystemTime) -> GrantState {
@@ -123,6 +129,8 @@ pub struct GrantSubject<'a> {
     pub definition: &'a str,
     /// With what.
     pub arguments: &'a Value,
+    /// In which folder. What a built-in server does depends on it, so what was allowed in one is not allowed in another.
+    pub folder: &'a Path,
     /// In which mode.
     pub mode: Mode,
     /// All tools the server has now, with the hashes of their definitions.

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::json;
 
 use super::choices::check;
-use super::covering::{Covering, covering};
+use super::covering::{Covering, covering, covers_some_call};
 use super::file::{parse, render};
 use super::grant::{Grant, GrantScope, GrantState, GrantSubject, Remember, RememberOptions};
 use crate::canonical_json;
@@ -31,8 +31,6 @@ const ID_CHARS: usize = 6;
 /// What the person allowed. Looking waits for no other process; changing what is kept for good may, so it is nothing for an async task.
 pub struct Grants {
     clock: Arc<dyn Clock>,
-    /// Where what is allowed now is allowed.
-    folder: PathBuf,
     place: Place,
     session: Mutex<Session>,
 }
@@ -83,7 +81,7 @@ impl Grants {
     }
 
     fn new(env: &HostEnv, place: Place) -> Self {
-        Self { clock: env.clock.clone(), folder: env.workspace.clone(), place, session: Mutex::default() }
+        Self { clock: env.clock.clone(), place, session: Mutex::default() }
     }
 
     /// Where it is kept.
@@ -98,6 +96,14 @@ impl Grants {
         let kept = self.kept().unwrap_or_default();
         let session = locked(&self.session);
         covering(session.grants.iter().chain(kept.iter()), subject, self.clock.now())
+    }
+
+    /// Whether some call of a tool may be covered, whatever its arguments.
+    #[must_use]
+    pub fn covers_some_call(&self, subject: &GrantSubject<'_>) -> bool {
+        let kept = self.kept().unwrap_or_default();
+        let session = locked(&self.session);
+        covers_some_call(session.grants.iter().chain(kept.iter()), subject, self.clock.now())
     }
 
     /// Why nothing that was allowed for good counts, when that is so.
@@ -171,7 +177,7 @@ impl Grants {
             tools,
             mode: subject.mode,
             given_at: in_whole_seconds(self.clock.now()),
-            given_in: self.folder.clone(),
+            given_in: subject.folder.to_owned(),
             expires_at: options.expires_at.map(in_whole_seconds),
         }
     }
@@ -279,10 +285,12 @@ fn put(grants: &mut Vec<Grant>, mut grant: Grant) -> Result<Grant> {
     Ok(grant)
 }
 
-/// Whether one takes the place of the other. A server that is reached in another way is another server, also here.
+/// Whether one takes the place of the other. A server that is reached in another way is another server, also here, and a built-in one does
+/// another thing in every folder.
 fn is_about_the_same(one: &Grant, other: &Grant) -> bool {
     let is_of_one_tool = one.scope != GrantScope::Server;
-    (&one.server, &one.server_identity, &one.scope) == (&other.server, &other.server_identity, &other.scope)
+    (&one.server, &one.server_identity, &one.given_in) == (&other.server, &other.server_identity, &other.given_in)
+        && one.scope == other.scope
         && (!is_of_one_tool || one.tools.keys().eq(other.tools.keys()))
 }
 

@@ -75,6 +75,7 @@ impl Call {
             tool: self.tool,
             definition: "sha256:1",
             arguments: &self.arguments,
+            folder: Path::new("/work"),
             mode: Mode::Default,
             all_tools: &self.tools,
         }
@@ -145,7 +146,7 @@ fn what_is_allowed_again_is_not_kept_twice() {
     assert_eq!(listed, [(again.clone(), GrantState::Active)]);
     assert_eq!((again.tools["a"].as_str(), again.mode, again.expires_at), ("sha256:2", Mode::Plan, expires_at));
     assert_eq!(again.given_at, UNIX_EPOCH + Duration::from_secs(5_000));
-    assert_eq!(again.given_in, room.env().workspace);
+    assert_eq!(again.given_in, Path::new("/work"));
     room.clock.0.store(6_000_000, Ordering::Relaxed);
     assert_eq!(room.grants().list().unwrap()[0].1, GrantState::Expired);
     assert_eq!(grants.covering(&changed), Covering::None);

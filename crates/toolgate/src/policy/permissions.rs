@@ -18,13 +18,11 @@ use crate::filter::NamePattern;
 use crate::limits::PERMISSION_NEWS_MAX;
 use crate::server_name::ServerName;
 
-/// What a set denies outranks what `tools.allowed` and every weaker setting allows.
-const SET_DENIES_PRIORITY: u16 = 200;
 /// What a set allows outranks its own default.
 const SET_ALLOWS_PRIORITY: u16 = 92;
 /// The default of a set outranks the `trust` of its server, which it replaces.
 const SET_DEFAULT_PRIORITY: u16 = 91;
-/// What is denied everywhere is outranked by nothing.
+/// What a program denies, everywhere or to one server, is outranked by nothing.
 const EVERYWHERE_PRIORITY: u16 = 999;
 
 /// The policy of a program that changes it while it runs. Cheap to clone; all clones are one.
@@ -54,14 +52,14 @@ struct Parts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(u64);
 
-/// What one server's tools may be used for. It stands in place of the server's `trust`.
+/// What one server's tools may be used for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerPermissions {
     /// Tools that are called without a question, except in mode `plan`.
     pub allowed: Vec<NamePattern>,
     /// Tools that are never called. They outrank those that are allowed.
     pub denied: Vec<NamePattern>,
-    /// What holds for all others; nothing in particular, when it says nothing.
+    /// What holds for all others, in place of the server's `trust`; that holds, when this says nothing.
     pub default: Option<Decision>,
 }
 
@@ -215,17 +213,17 @@ impl Parts {
 }
 
 fn set_rules(server: &ServerName, set: &ServerPermissions) -> Vec<Rule> {
-    let rule = |tool: &NamePattern, decision, priority| Rule {
+    let rule = |tool: &NamePattern, decision, place| Rule {
         server: ServerPattern::Named(NamePattern::Exact(server.as_str().to_owned())),
         modes: match decision {
             Decision::Allow => vec![Mode::Default, Mode::AutoEdit, Mode::Yolo],
             Decision::Ask | Decision::Deny => Vec::new(),
         },
-        ..added_rule(tool.clone(), decision, (Tier::User, priority), format!("permissions of `{server}`"))
+        ..added_rule(tool.clone(), decision, place, format!("permissions of `{server}`"))
     };
-    let denied = set.denied.iter().map(|tool| rule(tool, Decision::Deny, SET_DENIES_PRIORITY));
-    let allowed = set.allowed.iter().map(|tool| rule(tool, Decision::Allow, SET_ALLOWS_PRIORITY));
-    let default = set.default.map(|default| rule(&NamePattern::Any, default, SET_DEFAULT_PRIORITY));
+    let denied = set.denied.iter().map(|tool| rule(tool, Decision::Deny, (Tier::Admin, EVERYWHERE_PRIORITY)));
+    let allowed = set.allowed.iter().map(|tool| rule(tool, Decision::Allow, (Tier::User, SET_ALLOWS_PRIORITY)));
+    let default = set.default.map(|default| rule(&NamePattern::Any, default, (Tier::User, SET_DEFAULT_PRIORITY)));
     denied.chain(allowed).chain(default).collect()
 }
 

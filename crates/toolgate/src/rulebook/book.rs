@@ -151,7 +151,7 @@ impl Gathering<'_> {
         }
         if folder.unconfirmed().contains(POLICIES_ENTRY) {
             self.rules.push(unconfirmed_policies());
-            let what = "the policies of this folder changed since it was trusted, so everything is asked about";
+            let what = "the policies of this folder changed since it was trusted, so whatever your own rules do not decide is asked about";
             let trouble = Error::new(ErrorKind::Untrusted, what).hinting("`toolgate trust` shows them and asks you");
             self.book.troubles.push(trouble);
         }

@@ -44,6 +44,8 @@ pub struct ServerConfig {
     pub exclude_tools: Vec<String>,
     /// Whether nothing is shown that is not included (`security.strict`).
     pub strict: bool,
+    /// Whether a workspace folder put it in place of the person's own server of that name.
+    pub replaces_own: bool,
     /// Where it is written.
     pub origin: SettingsOrigin,
     /// The extension it belongs to, also when the settings change something about it.

@@ -84,6 +84,7 @@ impl<'a> Entry<'a> {
             trust: raw.trust.is_some_and(|trust| trust.value),
             description: raw.description.as_ref().map(|description| description.value.clone()),
             include_tools: raw.include_tools.as_ref().map(texts),
+            replaces_own: false,
             exclude_tools: raw.exclude_tools.as_ref().map(texts).unwrap_or_default(),
             strict: false,
             origin: self.layer.origin(self.name.at.line),

@@ -74,6 +74,7 @@ mod tests {
             trust: false,
             description: None,
             include_tools: None,
+            replaces_own: false,
             exclude_tools: Vec::new(),
             strict: false,
             origin: SettingsOrigin { source: SettingsSource::User, path: Some("/home/s.json".into()), line: Some(1) },

@@ -4,7 +4,7 @@
 //! of a lower layer stands at its own place.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use crate::env::HostEnv;
@@ -125,6 +125,7 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     set.diagnostics.extend(highest_first.iter().flat_map(|layer| layer.diagnostics.iter().cloned()));
     let mut found = Diagnostics::default();
     // Where the winner of each name stands; put into words only for those that it beats.
+    let mut replacing: HashSet<&str> = HashSet::new();
     let mut winners: HashMap<&str, (&SettingsLayer, usize)> = HashMap::with_capacity(written);
     for layer in highest_first {
         for entry in &layer.settings.mcp_servers {
@@ -137,6 +138,9 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
             let result = if switches.awaits_confirmation(layer, name) {
                 Err(SetAsideReason::Unconfirmed)
             } else if let Some((winner, line)) = winners.get(name.as_str()) {
+                if winner.is_of_workspace() && !layer.is_of_workspace() {
+                    replacing.insert(name);
+                }
                 Err(SetAsideReason::Replaced { by: winner.origin(*line) })
             } else if let Some(reason) = switches.holds_back(name, &lists) {
                 Err(reason)
@@ -154,6 +158,9 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
                 Err(reason) => set.set_aside.push(set_aside(entry, layer.origin(line), reason)),
             }
         }
+    }
+    for server in set.active.iter_mut().filter(|server| replacing.contains(server.name.as_str())) {
+        server.replaces_own = true;
     }
     set.diagnostics.extend(found.finish());
     set

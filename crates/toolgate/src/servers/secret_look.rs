@@ -6,6 +6,9 @@
 /// The longest name or password looked for in an address.
 const URL_PART_BYTES: usize = 1024;
 
+/// Most keys, certificates and tokens are longer: the first part alone of a JSON web token has as much.
+const SHORT_BYTES: usize = 16;
+
 /// Whether a name says that what it stands for is secret.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
@@ -28,6 +31,10 @@ pub fn names_a_secret(name: &str) -> bool {
 #[must_use]
 pub fn value_looks_secret(value: &str) -> bool {
     let bytes = value.as_bytes();
+    // Only an address with a password and what begins with `xox` are that short.
+    if bytes.len() < SHORT_BYTES && !bytes.iter().any(|byte| matches!(byte, b':' | b'x' | b'X')) {
+        return false;
+    }
     // A byte that can start one of the forms comes first, so that most bytes cost one comparison.
     bytes.iter().enumerate().any(|(index, byte)| {
         let Some(rest) = bytes.get(index..) else { return false };

@@ -74,7 +74,8 @@ fn quoted(word: &str) -> Cow<'_, str> {
     let is_sign =
         |letter| matches!(letter, '-' | '_' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '~' | '*' | '…');
     let is_plain = |letter: char| letter.is_alphanumeric() || is_sign(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
+    let is_common = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    if !word.is_empty() && (word.bytes().all(is_common) || word.chars().all(is_plain)) {
         word.into()
     } else {
         format!("'{}'", word.replace('\'', r"'\''")).into()

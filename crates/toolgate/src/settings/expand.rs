@@ -75,6 +75,12 @@ pub fn expand(
     unset: Unset,
     bytes_max: usize,
 ) -> Result<Expanded, ExpandError> {
+    // Most texts have no variables, and there may be thousands of them.
+    if !text.contains('$') {
+        let parts = Parts::from(text.to_owned());
+        let expanded = Expanded { parts, unset: Vec::new(), bytes: text.len() };
+        return if text.len() > bytes_max { Err(ExpandError::TooLong) } else { Ok(expanded) };
+    }
     let mut expanded = Expanded::default();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {

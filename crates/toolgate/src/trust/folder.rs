@@ -203,6 +203,11 @@ impl Folder {
         self.trust == FolderTrust::Trusted
     }
 
+    /// Whether somebody said that it is trusted. One that brings nothing for toolgate may still bring something for other programs.
+    pub fn is_vouched_for(&self) -> bool {
+        self.is_trusted() && self.by != DecidedBy::NothingBrought
+    }
+
     /// Servers of its settings that are new or not what they were when it was trusted; they wait for a confirmation of their own.
     pub fn unconfirmed(&self) -> &BTreeSet<String> {
         &self.unconfirmed

@@ -29,6 +29,7 @@ fn server(name: &str, source: SettingsSource, path: &str) -> ServerConfig {
         trust: false,
         description: None,
         include_tools: None,
+        replaces_own: false,
         exclude_tools: Vec::new(),
         strict: false,
         origin: SettingsOrigin { source, path: Some(PathBuf::from(path)), line: Some(1) },

@@ -59,14 +59,17 @@ pub(crate) fn warnings(layer: &SettingsLayer) -> Vec<SurveyWarning> {
     if let Some(allowed) = member(&settings.tools.others, "allowed")
         && let Some(tools) = listed(&allowed.value.value)
     {
-        warn(allowed.key.at, format!("`tools.allowed` lets tools run without asking you: {tools}"));
+        warn(
+            allowed.key.at,
+            format!("`tools.allowed` wants tools to run without asking you, which a folder cannot have: {tools}"),
+        );
     }
     if let Some(approves) = member(&settings.mcp.others, "allowedApproves")
         && !matches!(approves.value.value, RawValue::Bool(false))
     {
         warn(
             approves.key.at,
-            "`mcp.allowedApproves` lets every tool of the allowed servers run without asking you".to_owned(),
+            "`mcp.allowedApproves` wants every tool of the allowed servers to run without asking you, which a folder cannot have".to_owned(),
         );
     }
     for (key, at) in written(settings).into_iter().filter(|(key, _)| key.starts_with("security.")) {

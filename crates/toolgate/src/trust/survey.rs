@@ -55,7 +55,7 @@ pub struct SurveyedServer {
     pub headers: Vec<String>,
     /// Variables and secrets of the person that its entry refers to.
     pub references: Vec<String>,
-    /// Whether its tools run without being asked about.
+    /// Whether its entry wants its tools to run without a question, which a folder cannot have.
     pub is_unasked: bool,
     /// What became of it since the folder was trusted.
     pub change: Option<EntryChange>,

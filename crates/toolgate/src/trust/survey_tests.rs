@@ -90,13 +90,17 @@ fn settings_that_reach_far_are_warned_about() {
         (
             r#"{"tools": {"allowed": ["a", "b", "c", "d", "e", "f", "g"]}}"#,
             &["tools.allowed"],
-            &["`tools.allowed` lets tools run without asking you: a, b, c, d, e and 2 more"],
+            &[
+                "`tools.allowed` wants tools to run without asking you, which a folder cannot have: a, b, c, d, e and 2 more",
+            ],
         ),
         (r#"{"tools": {"allowed": []}}"#, &["tools.allowed"], &[]),
         (
             r#"{"mcp": {"allowedApproves": true, "allowed": ["a"], "excluded": [], "connectLimit": 1}}"#,
             &["mcp.allowed", "mcp.excluded", "mcp.connectLimit", "mcp.allowedApproves"],
-            &["`mcp.allowedApproves` lets every tool of the allowed servers run without asking you"],
+            &[
+                "`mcp.allowedApproves` wants every tool of the allowed servers to run without asking you, which a folder cannot have",
+            ],
         ),
         (r#"{"mcp": {"allowedApproves": false}}"#, &["mcp.allowedApproves"], &[]),
         (

@@ -11,19 +11,19 @@ use toolgate::audit::{AuditLog, AuditSink as _, Query};
 
 use crate::audit::LogRoom;
 
-/// The writer is an example of this crate, so that it is built with the tests and shipped with nothing; a run that names single targets
-/// (`--test it`) does not build it again.
-fn writer() -> PathBuf {
+/// The writers are examples of this crate, so that they are built with the tests and shipped with nothing; a run that names single targets
+/// (`--test it`) does not build them again.
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test is a file");
     let built = test.parent().and_then(|deps| deps.parent()).expect("tests are built below the target folder");
-    let program = built.join("examples/audit_writer");
-    let remedy = "build it with `cargo build -p toolgate --example audit_writer`, or run the tests without naming single targets";
+    let program = built.join("examples").join(name);
+    let remedy = "build it with `cargo build -p toolgate --examples`, or run the tests without naming single targets";
     assert!(program.exists(), "{} is missing; {remedy}", program.display());
     program
 }
 
 /// A number that whoever runs the tests may make larger.
-fn how_many(variable: &str, usual: u64) -> u64 {
+pub(crate) fn how_many(variable: &str, usual: u64) -> u64 {
     #[expect(clippy::disallowed_methods, reason = "whoever runs the tests decides how long they take")]
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -37,7 +37,7 @@ struct Writing {
 impl Writing {
     fn start(room: &LogRoom, session: &str, milliseconds: u64, sizes: (usize, u64)) -> Self {
         let (largest_bytes, file_bytes) = sizes;
-        let mut child = Command::new(writer())
+        let mut child = Command::new(example("audit_writer"))
             .arg(room.user())
             .args([session, &milliseconds.to_string(), &largest_bytes.to_string(), &file_bytes.to_string()])
             .stdout(Stdio::piped())

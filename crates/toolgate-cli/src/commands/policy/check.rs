@@ -1,4 +1,4 @@
-//! `toolgate policy check`: what is wrong with policy files. Exit code 9 when something is.
+//! `toolgate policy check`: what is wrong with policy files. Exit code 9 when something has to be mended.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::session::Session;
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "Exit code 9 when something is wrong. Without files, those that are in force are checked.
+    after_help = "Exit code 9 when something has to be mended; warnings alone are none. Without files, those that are in force are checked.
 
 Examples:
   toolgate policy check
@@ -74,6 +74,10 @@ fn hold_against(book: &mut Rulebook, catalog: &Catalog) {
     book.check_arguments(&known.collect::<Vec<_>>());
 }
 
+fn errors_of(file: &PolicyFile) -> usize {
+    file.findings.iter().filter(|one| one.severity == Severity::Error).count() + usize::from(file.unreadable.is_some())
+}
+
 fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Result<Ending> {
     let named: Vec<&PolicyFile> = match arguments.files.is_empty() {
         true => book.files.iter().collect(),
@@ -81,10 +85,11 @@ fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Resul
     };
     let found = |file: &&&PolicyFile| file.unreadable.is_some() || !file.findings.is_empty();
     let wrong: Vec<&PolicyFile> = named.iter().filter(found).copied().collect();
+    let errors: usize = wrong.iter().map(|file| errors_of(file)).sum();
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {
-                object.flag("ok", wrong.is_empty())?;
+                object.flag("ok", errors == 0)?;
                 object.array("files", &named, |json, file| {
                     json.object(|object| {
                         object.string("file", &file.path.display().to_string())?;
@@ -111,10 +116,9 @@ fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Resul
                 }
             }
             let rules: usize = named.iter().map(|file| file.rules).sum();
-            let errors =
-                wrong.iter().flat_map(|file| &file.findings).filter(|one| one.severity == Severity::Error).count();
             let (files, rules) = (counted(named.len(), "file"), counted(rules, "rule"));
             let verdict = match (wrong.is_empty(), errors) {
+                _ if named.is_empty() => "there is nothing to check".to_owned(),
                 (true, _) => "nothing is wrong".to_owned(),
                 (false, 0) => "only warnings".to_owned(),
                 (false, _) => format!("{} to mend", counted(errors, "error")),
@@ -122,5 +126,5 @@ fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Resul
             printer.talk().line(&format!("{files}, {rules}: {verdict}"));
         }
     }
-    Ok(if wrong.is_empty() { Ending::Done } else { Ending::Found })
+    Ok(if errors == 0 { Ending::Done } else { Ending::Found })
 }

@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
         Self {
             servers: &setup.servers.active,
             policy,
-            folder_is_trusted: setup.folder.is_trusted(),
+            folder_is_trusted: setup.folder.is_vouched_for(),
             calls: 0,
             partly_known: 0,
             differences: BTreeMap::new(),

@@ -60,7 +60,8 @@ pub(crate) const SERVER: &[Key] = &[
     )
     .preset(Preset::Word("auto"))
     .accepted(),
-    field("trust", Shape::Truth, "Lets all tools of the server run without asking.").preset(Preset::Truth(false)),
+    field("trust", Shape::Truth, "Lets all tools of the server run without asking. A folder has no say in it.")
+        .preset(Preset::Truth(false)),
     field("description", Shape::Text, "What the server is good for, for people."),
     field(
         "includeTools",
