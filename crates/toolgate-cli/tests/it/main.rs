@@ -26,6 +26,7 @@ mod resources;
 mod bad_settings;
 mod generated;
 mod policy;
+mod policy_hostile;
 mod settings_files;
 mod trust;
 mod untrusted;
