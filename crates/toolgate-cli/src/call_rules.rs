@@ -6,7 +6,7 @@ use toolgate::audit::{ArgumentsKept, AuditOptions, FileAudit, Fsync, Unusual, Un
 use toolgate::call::{CallRules, Confirmer, NobodyConfirms};
 use toolgate::grants::Grants;
 use toolgate::policy::{Permissions, Presence};
-use toolgate::rulebook::{Rulebook, lasting_of_run, mode_of_run};
+use toolgate::rulebook::{Rulebook, grants_last_in_run, lasting_of_run, mode_of_run};
 use toolgate::settings::Settings;
 use toolgate::{Asker, Setup};
 
@@ -67,6 +67,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
         presence,
         folder_is_trusted: setup.folder.is_vouched_for(),
         lasting: lasting_of_run(&setup.settings),
+        grants_last: grants_last_in_run(&setup.settings),
         ..CallRules::default()
     })
 }

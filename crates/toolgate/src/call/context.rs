@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 
@@ -35,6 +35,8 @@ pub struct CallRules {
     pub folder_is_trusted: bool,
     /// Whether answers may be remembered beyond the call.
     pub lasting: Lasting,
+    /// How long an answer is remembered for good; for ever, when `None`.
+    pub grants_last: Option<Duration>,
 }
 
 impl Default for CallRules {
@@ -49,6 +51,7 @@ impl Default for CallRules {
             presence: Presence::Headless,
             folder_is_trusted: false,
             lasting: Lasting::Never,
+            grants_last: None,
         }
     }
 }

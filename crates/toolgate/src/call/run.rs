@@ -98,7 +98,8 @@ fn narrow_choices(call: &PreparedCall, seen: &GrantSubject<'_>, context: &CallCo
 
 /// Keeps an answer. The call was let through, whether that can be kept or not.
 async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Remember) {
-    let kept = match context.grants().draft(seen, remember, RememberOptions::default()) {
+    let expires_at = context.rules.grants_last.and_then(|time| context.now().checked_add(time));
+    let kept = match context.grants().draft(seen, remember, RememberOptions { expires_at }) {
         Ok(None) => return,
         Ok(Some(draft)) => {
             let grants = context.grants().clone();

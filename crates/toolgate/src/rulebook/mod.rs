@@ -9,4 +9,4 @@ mod ownership;
 
 pub(crate) use book::named_policies;
 pub use book::{PolicyFile, Rulebook, RulebookOptions};
-pub use mode::{lasting_of_run, mode_of_run};
+pub use mode::{grants_last_in_run, lasting_of_run, mode_of_run};

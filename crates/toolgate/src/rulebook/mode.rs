@@ -1,11 +1,15 @@
 //! The mode of a run: what was asked for, and what the settings and the folder allow of it.
 
+use std::time::Duration;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::grants::Lasting;
 use crate::policy::Mode;
 use crate::settings::Settings;
 use crate::settings::raw::RawValue;
 use crate::trust::Folder;
+
+const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
 
 /// The mode of a run. `asked` is the flag; without one the settings say.
 ///
@@ -36,6 +40,17 @@ fn is_switched_off(settings: &Settings, path: &str) -> bool {
     let others = settings.layers.iter().filter(|layer| !layer.is_of_workspace());
     let mut written = others.filter_map(|layer| layer.kept(path));
     written.next_back().is_some_and(|value| matches!(value.value, RawValue::Bool(false)))
+}
+
+/// How long an answer is remembered for good: the shortest time that anybody wants, also a folder. For ever, when nobody says.
+#[must_use]
+pub fn grants_last_in_run(settings: &Settings) -> Option<Duration> {
+    let written = settings.layers.iter().filter_map(|layer| layer.kept("security.grantDays"));
+    let days = written.filter_map(|value| match &value.value {
+        RawValue::Number(number) => number.parse::<f64>().ok(),
+        _ => None,
+    });
+    days.filter_map(|days| Duration::try_from_secs_f64(days * SECONDS_OF_A_DAY).ok()).min()
 }
 
 /// Whether answers may be remembered beyond the call.

@@ -22,6 +22,12 @@ pub(crate) const SECURITY: &[Key] = &[
         "Forbids to remember an answer, and what was remembered does not count.",
     )
     .preset(Preset::Truth(false)),
+    Key::new(
+        "grantDays",
+        Shape::within(1, 36_500, "days"),
+        "How many days an answer that is remembered for good counts. Of several the fewest.",
+    )
+    .preset(Preset::InWords("until it is revoked")),
     switch("enablePermanentToolApproval", "Offers to remember an answer beyond the session."),
     switch("autoAddToPolicyByDefault", "Makes that the first choice."),
     switch("blockGitExtensions", "Forbids extensions that come from a repository."),
