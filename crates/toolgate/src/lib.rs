@@ -13,6 +13,7 @@ mod error;
 mod glob;
 pub mod limits;
 mod server_name;
+mod shown_name;
 mod state_file;
 
 pub mod settings;

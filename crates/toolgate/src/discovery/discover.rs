@@ -215,7 +215,8 @@ async fn within_limit<T>(
 
 fn filter_of(server: &ServerConfig) -> ToolFilter {
     let strictness = if server.strict { Strictness::Strict } else { Strictness::Open };
-    ToolFilter::of(server.include_tools.as_deref(), &server.exclude_tools, strictness)
+    let of = if server.transport.builtin().is_some() { ToolFilter::of_built_in } else { ToolFilter::of };
+    of(server.include_tools.as_deref(), &server.exclude_tools, strictness)
 }
 
 impl ServerCatalog {

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::argument_pattern::ArgumentPattern;
 use super::name_pattern::NamePattern;
 use crate::limits::{EXCERPT_CHARS_MAX, FILTER_ENTRY_BYTES_MAX};
+use crate::servers::built_in_tools::possible_real_name;
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +64,11 @@ impl Entry {
     }
 
     /// The tools that an entry could be about which cannot be read: all that begin as it does.
-    pub(super) fn possible_names(text: &str) -> NamePattern {
+    pub(crate) fn possible_names(text: &str) -> Vec<NamePattern> {
         let begin = text.trim().split(|letter: char| matches!(letter, '(' | ')') || letter.is_control()).next();
-        let mut name: String = begin.unwrap_or_default().trim().chars().take(FILTER_ENTRY_BYTES_MAX).collect();
-        name.push('*');
-        NamePattern::of(&name)
+        let name: String = begin.unwrap_or_default().trim().chars().take(FILTER_ENTRY_BYTES_MAX).collect();
+        let all = NamePattern::of(&format!("{name}*"));
+        [all].into_iter().chain(possible_real_name(&name).map(NamePattern::of)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::entry::EntryError;
 use crate::glob::glob;
+use crate::shown_name::{folded, spellings};
 
 /// A name, or a name with `*` for anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +48,27 @@ impl NamePattern {
         }
     }
 
-    /// Whether it is this name, letter by letter.
+    /// Whether it could be this name: whatever its capitals, or as the name is shown. That is what a restriction asks.
+    #[must_use]
+    pub fn could_be(&self, name: &str) -> bool {
+        self.folded().matches_any(&spellings(name))
+    }
+
+    /// The same as a restriction compares it.
+    pub(crate) fn folded(&self) -> Self {
+        match self {
+            Self::Any => Self::Any,
+            Self::Exact(exact) => Self::Exact(folded(exact)),
+            Self::Glob(pattern) => Self::Glob(folded(pattern)),
+        }
+    }
+
+    /// Whether it is one of these spellings.
+    pub(crate) fn matches_any(&self, spellings: &[String]) -> bool {
+        spellings.iter().any(|spelling| self.matches(spelling))
+    }
+
+    /// Whether it is this name, letter by letter. That is what a permission asks.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         match self {
@@ -63,18 +84,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_matched_letter_by_letter() {
+    fn a_permission_is_matched_letter_by_letter_and_a_restriction_as_names_are_shown() {
+        // pattern, name, whether a permission is about it, whether a restriction is
         let cases = [
-            ("read", "read", true),
-            ("read", "read_file", false),
-            ("*", "anything", true),
-            ("*", "", true),
-            ("read_*", "read_file", true),
-            ("*_file", "read_file", true),
-            ("Read", "read", false),
+            ("read", "read", true, true),
+            ("read", "read_file", false, false),
+            ("*", "anything", true, true),
+            ("*", "", true, true),
+            ("read_*", "read_file", true, true),
+            ("*_file", "read_file", true, true),
+            ("Read", "read", false, true),
+            ("drop_table", "Drop_Table", false, true),
+            ("Drop_*", "drop table", false, true),
+            ("delete_all", "delete all", false, true),
+            ("delete all", "delete all", true, true),
+            ("delete all", "delete_all", false, false),
+            ("delete", " delete ", false, true),
+            ("l_schen", "löschen", false, true),
+            ("LÖSCHEN", "löschen", false, true),
+            ("ΟΔΟΣ*", "ΟΔΟΣΑ", true, true),
         ];
-        for (pattern, name, expected) in cases {
-            assert_eq!(NamePattern::parse(pattern).unwrap().matches(name), expected, "{pattern} {name}");
+        for (pattern, name, permits, restricts) in cases {
+            let pattern = NamePattern::parse(pattern).unwrap();
+            assert_eq!((pattern.matches(name), pattern.could_be(name)), (permits, restricts), "{pattern} {name}");
         }
     }
 }

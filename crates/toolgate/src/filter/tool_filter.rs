@@ -8,7 +8,8 @@
 //! 5. an include entry without arguments permits every other call;
 //! 6. with an include list every other call is forbidden, without one it is permitted, unless that is told otherwise.
 //!
-//! An exclude entry that cannot be read hides every tool that begins as it does, an include entry that cannot be read permits nothing.
+//! An exclude entry that cannot be read hides every tool that begins as it does, an include entry that cannot be read permits nothing. An exclude
+//! entry also knows a tool by the name it is shown under, and whatever its capitals; an include entry only by its own name.
 
 use std::fmt;
 
@@ -20,7 +21,9 @@ use super::entry::{Entry, EntryError};
 use super::name_pattern::NamePattern;
 use super::sample_calls::sample_calls;
 use crate::limits::FILTER_ENTRIES_LISTED_MAX;
+use crate::servers::built_in_tools::{possible_real_name, real_name};
 use crate::shell::Reach;
+use crate::shown_name::spellings;
 
 /// Whether a tool is shown, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,10 +75,35 @@ pub enum Strictness {
 #[derive(Debug, Clone, Default)]
 pub struct ToolFilter {
     include: Option<Vec<Entry>>,
-    exclude: Vec<Entry>,
+    exclude: Vec<Excluding>,
     unreadable: Vec<(NamePattern, EntryError)>,
     problems: Vec<EntryError>,
     strictness: Strictness,
+}
+
+/// An entry that excludes, with the names as it compares them.
+#[derive(Debug, Clone)]
+struct Excluding {
+    names: Vec<NamePattern>,
+    entry: Entry,
+}
+
+impl Excluding {
+    fn new(entry: Entry) -> Self {
+        let alias = exact(&entry.name).and_then(possible_real_name).map(NamePattern::of);
+        Self { names: [entry.name.folded()].into_iter().chain(alias).collect(), entry }
+    }
+
+    fn is_about(&self, spellings: &[String]) -> bool {
+        self.names.iter().any(|name| name.matches_any(spellings))
+    }
+}
+
+fn exact(name: &NamePattern) -> Option<&str> {
+    match name {
+        NamePattern::Exact(name) => Some(name),
+        NamePattern::Any | NamePattern::Glob(_) => None,
+    }
 }
 
 impl ToolFilter {
@@ -89,11 +117,24 @@ impl ToolFilter {
         });
         for text in exclude {
             match Entry::parse(text) {
-                Ok(entry) => filter.exclude.push(entry),
+                Ok(entry) => filter.exclude.push(Excluding::new(entry)),
                 Err(error) => {
                     filter.problems.push(error.clone());
-                    filter.unreadable.push((Entry::possible_names(text), error));
+                    let names = Entry::possible_names(text);
+                    filter.unreadable.extend(names.iter().map(|name| (name.folded(), error.clone())));
                 }
+            }
+        }
+        filter
+    }
+
+    /// The same for the built-in server, whose tools may be included by the other names they have.
+    #[must_use]
+    pub fn of_built_in(include: Option<&[String]>, exclude: &[String], strictness: Strictness) -> Self {
+        let mut filter = Self::of(include, exclude, strictness);
+        for entry in filter.include.iter_mut().flatten() {
+            if let Some(real) = exact(&entry.name).and_then(real_name) {
+                entry.name = NamePattern::of(real);
             }
         }
         filter
@@ -116,7 +157,7 @@ impl ToolFilter {
             return Visibility::Shown;
         }
         Visibility::Hidden(match entry {
-            Some(entry) if self.unreadable.iter().any(|(name, _)| name.matches(tool)) => {
+            Some(entry) if self.unreadable_about(&spellings(tool)).is_some() => {
                 format!("`{entry}` in `{list}` cannot be read, so every tool that begins so is hidden")
             }
             Some(entry) => format!("`{entry}` in `{list}` hides it"),
@@ -130,9 +171,10 @@ impl ToolFilter {
     /// Whether a call passes.
     #[must_use]
     pub fn judge(&self, tool: &str, arguments: &Arguments<'_>) -> FilterVerdict {
-        let of_tool = |entry: &&Entry| entry.name.matches(tool);
-        let excluded: Vec<&Entry> = self.exclude.iter().filter(of_tool).collect();
-        if let Some((_, error)) = self.unreadable.iter().find(|(name, _)| name.matches(tool)) {
+        let spellings = spellings(tool);
+        let of_tool = self.exclude.iter().filter(|excluding| excluding.is_about(&spellings));
+        let excluded: Vec<&Entry> = of_tool.map(|excluding| &excluding.entry).collect();
+        if let Some(error) = self.unreadable_about(&spellings) {
             return denied_by(FilterList::Exclude, &error.entry, &format!("cannot be read: {}", error.why));
         }
         if let Some(entry) = excluded.iter().find(|entry| entry.arguments.is_none()) {
@@ -151,6 +193,10 @@ impl ToolFilter {
             return denied_by(FilterList::Exclude, &entry.text, &self.excludes_all_but(tool));
         }
         self.judge_by_name(tool)
+    }
+
+    fn unreadable_about(&self, spellings: &[String]) -> Option<&EntryError> {
+        self.unreadable.iter().find(|(name, _)| name.matches_any(spellings)).map(|(_, error)| error)
     }
 
     /// Steps 5 and 6.

@@ -58,6 +58,19 @@ fn plain_lists() {
             ("5.1-4", "a", "", "b", "", "hidden"),
             ("5.1-4", "a", "", "A", "", "hidden"),
             ("5.1-4 whole names", "read", "", "read_file", "", "hidden"),
+            ("5.1-2 capitals", "-", "drop_table", "Drop_Table", "", "hidden"),
+            ("5.1-2 capitals", "-", "Drop*", "drop", "", "hidden"),
+            ("5.1-2 as shown", "-", "delete_all", "delete all", "", "hidden"),
+            ("5.1-2 as shown", "-", "delete_*", "delete all", "", "hidden"),
+            ("5.1-2 as shown", "*", "delete_all(x)", "delete all", "path:x", "denied"),
+            ("5.1-2 as shown", "*", "delete_all(x)", "delete all", "path:y", "passes"),
+            ("5.1-2 as it is", "-", "delete all", "delete all", "", "hidden"),
+            ("5.1-2 as it is", "-", "delete all", "delete_all", "", "passes"),
+            ("5.1-2 alias", "-", "ShellTool", "run_shell_command", "", "hidden"),
+            ("5.1-2 alias", "-", "shelltool(rm)", "run_shell_command", "command:rm x", "denied"),
+            ("5.1-2 alias", "-", "grep_search(*)", "search_file_content", "", "hidden"),
+            ("5.1-4 exact", "delete_all", "", "delete all", "", "hidden"),
+            ("5.1-4 alias", "ShellTool", "", "run_shell_command", "", "hidden"),
             ("5.1-4 whole names", "-", "read", "read_file", "", "passes"),
             ("5.1-4 parentheses", "a(x)", "", "a", "path:y", "denied"),
             ("5.1-4 parentheses", "a(x)", "", "b", "path:x", "hidden"),
@@ -180,12 +193,30 @@ fn entries_that_cannot_be_read_fail_closed() {
             ("5.3 unreadable", "run(ls)", "run()", "run", "path:ls", "hidden"),
             ("5.3 unreadable", "-", "(rm)", "anything", "", "hidden"),
             ("5.3 unreadable", "run(", "", "run", "", "hidden"),
+            ("5.3 unreadable", "-", "Run(rm", "run_shell", "", "hidden"),
+            ("5.3 unreadable", "-", "ShellTool(rm", "run_shell_command", "", "hidden"),
             ("5.3 unreadable", "run( ; read", "", "read", "", "passes"),
         ],
     );
     let filter = filter("run( ; read", "x) ; y", Strictness::Open);
     let entries: Vec<&str> = filter.problems().iter().map(|problem| problem.entry.as_str()).collect();
     assert_eq!(entries, ["run(", "x)"]);
+}
+
+#[test]
+fn tools_of_the_built_in_server_are_included_by_their_other_names() {
+    let cases = [
+        ("ShellTool", "run_shell_command", "", "passes"),
+        ("shelltool", "run_shell_command", "", "hidden"),
+        ("ShellTool(ls)", "run_shell_command", "command:ls", "passes"),
+        ("ShellTool(ls)", "run_shell_command", "command:rm x", "denied"),
+        ("grep_search ; glob", "search_file_content", "", "passes"),
+        ("grep_search", "glob", "", "hidden"),
+    ];
+    for (include, tool, call, expected) in cases {
+        let filter = ToolFilter::of_built_in(list(include).as_deref(), &[], Strictness::Open);
+        assert_eq!(outcome(&filter, tool, call), expected, "{include} {tool} {call}");
+    }
 }
 
 #[test]

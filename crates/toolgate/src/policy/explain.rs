@@ -92,7 +92,7 @@ impl Policy {
 
 fn why_close(ranked: &Ranked, subject: &Subject<'_>) -> Option<WhyClose> {
     let names_something = ranked.rule.tool != NamePattern::Any || ranked.rule.server != ServerPattern::Any;
-    let is_meant = names_something && ranked.rule.tool.matches(subject.facts.tool) && server_is_meant(ranked, subject);
+    let is_meant = names_something && ranked.could_be_tool(&subject.spellings) && server_is_meant(ranked, subject);
     if !is_meant {
         return None;
     }
@@ -108,7 +108,7 @@ fn why_close(ranked: &Ranked, subject: &Subject<'_>) -> Option<WhyClose> {
 /// Whether the server is meant, perhaps in another spelling than a permission takes.
 fn server_is_meant(ranked: &Ranked, subject: &Subject<'_>) -> bool {
     match &ranked.rule.server {
-        ServerPattern::Named(_) => ranked.folded_server.as_ref().is_some_and(|it| it.matches(subject.folded_server())),
+        ServerPattern::Named(_) => ranked.could_be_server(&subject.spellings),
         ServerPattern::Any | ServerPattern::BuiltIn(_) => fits(ranked, Part::Server, subject) == Fit::Yes,
     }
 }

@@ -48,17 +48,25 @@ fn every_rule_is_traced_until_one_decides() {
 #[test]
 fn rules_that_came_close_say_why() {
     let written = "u9 allow s/t modes=plan ; u8 allow s/t modes=plan askers=cli ; u7 allow S/t ; u6 allow s/other ; \
-        u5 allow s/t subagent=x ; u4 allow s/t interactive=false ; u3 ask s/t ; u2 allow s/t ; w1 allow s/t ; d9 deny */* modes=plan";
+        u5 allow s/T ; u5 allow s/t subagent=x ; u4 allow s/t interactive=false ; u3 ask s/t ; u2 allow s/t ; w1 allow s/t ; d9 deny */* modes=plan";
     let explanation = explain(written, "s/t {\"a\": 1}");
     let expected = [
         "u9 misses modes",
         "u7 misses mcpName",
+        "u5 misses toolName",
         "u5 misses subagent",
         "u4 misses interactive",
         "u2 outranked",
         "w1 has no effect",
     ];
     assert_eq!(close(&explanation), expected);
+}
+
+#[test]
+fn a_restriction_came_close_by_the_name_that_is_shown() {
+    let written = "u9 allow */* ; u8 deny */delete_all ; u7 deny */my_server__delete_all ; u6 ask */DELETE* modes=plan ; u5 allow */delete_all";
+    let expected = ["u8 outranked", "u7 outranked", "u6 misses modes", "u5 misses toolName"];
+    assert_eq!(close(&explain(written, "my·server/delete·all")), expected);
 }
 
 #[test]

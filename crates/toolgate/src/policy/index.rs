@@ -1,13 +1,15 @@
 //! Which rules can be about a call: found by the names in them, so that rules which name other tools cost nothing.
 //!
-//! Every rule stands in exactly one list, and every list is in the order of the rules; so a call looks at a few lists, merged.
+//! Every rule stands in exactly one list, and every list is in the order of the rules; so a call looks at a few lists, merged. A permission is
+//! found by the tool's own name, a restriction by each of its spellings.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::rank::Ranked;
 use super::rule::ServerPattern;
+use super::spellings::Spellings;
 use crate::filter::NamePattern;
-use crate::servers::folded;
+use crate::shell::Reach;
 
 /// Where a rule stands in the order of all.
 type Place = u32;
@@ -16,9 +18,18 @@ type Place = u32;
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// Rules that name a server, by its folded name.
-    by_server: HashMap<String, ByTool>,
+    by_server: HashMap<String, ByReach>,
     /// All others.
-    elsewhere: ByTool,
+    elsewhere: ByReach,
+    /// Restrictions that may name a tool together with its server.
+    of_both: ByTool,
+}
+
+/// Rules by how far they reach.
+#[derive(Debug, Default)]
+struct ByReach {
+    permitting: ByTool,
+    restricting: ByTool,
 }
 
 /// Rules by how they say which tools they are about.
@@ -35,6 +46,7 @@ struct ByTool {
     suffix_lengths: BTreeSet<usize>,
     /// Those that any tool has to look at.
     rest: Vec<Place>,
+    has_rules: bool,
 }
 
 impl Index {
@@ -46,30 +58,44 @@ impl Index {
             if ranked.rule.has_no_effect() {
                 continue;
             }
-            let by_tool = match (&ranked.rule.server, &ranked.folded_server) {
+            let by_reach = match (&ranked.rule.server, &ranked.folded_server) {
                 (ServerPattern::Named(_), Some(NamePattern::Exact(server))) => {
                     index.by_server.entry(server.clone()).or_default()
                 }
                 _ => &mut index.elsewhere,
             };
-            by_tool.insert(place, &ranked.rule.tool);
+            match ranked.reach {
+                Reach::Permission => by_reach.permitting.insert(place, &ranked.rule.tool),
+                Reach::Restriction if ranked.is_of_both => index.of_both.insert(place, &ranked.folded_tool),
+                Reach::Restriction => by_reach.restricting.insert(place, &ranked.folded_tool),
+            }
         }
         index
     }
 
     /// The places of all rules that can be about this tool of this server, in order.
     pub(super) fn candidates(&self, server: &str, tool: &str) -> Candidates<'_> {
-        let mut lists = Vec::new();
-        if let Some(by_tool) = self.by_server.get(&folded(server)) {
-            by_tool.collect(tool, &mut lists);
+        let spellings = Spellings::new(server, tool);
+        let mut candidates = Candidates { lists: Vec::new() };
+        let of_server = spellings.of_server().iter().filter_map(|server| self.by_server.get(server));
+        for by_reach in of_server.chain([&self.elsewhere]) {
+            by_reach.permitting.collect(tool, &mut candidates);
+            for spelling in spellings.of_tool() {
+                by_reach.restricting.collect(spelling, &mut candidates);
+            }
         }
-        self.elsewhere.collect(tool, &mut lists);
-        Candidates { lists }
+        if self.of_both.has_rules {
+            for spelling in spellings.of_tool().iter().chain(spellings.of_both()) {
+                self.of_both.collect(spelling, &mut candidates);
+            }
+        }
+        candidates
     }
 }
 
 impl ByTool {
     fn insert(&mut self, place: Place, tool: &NamePattern) {
+        self.has_rules = true;
         let list = match tool {
             NamePattern::Any => &mut self.rest,
             NamePattern::Exact(name) => self.exact.entry(name.clone()).or_default(),
@@ -90,14 +116,17 @@ impl ByTool {
         list.push(place);
     }
 
-    fn collect<'i>(&'i self, tool: &str, lists: &mut Vec<&'i [Place]>) {
+    fn collect<'i>(&'i self, tool: &str, candidates: &mut Candidates<'i>) {
+        if !self.has_rules {
+            return;
+        }
         let fits = |length: &&usize| **length <= tool.len();
         let prefixes = self.prefix_lengths.iter().take_while(fits).filter_map(|length| tool.get(..*length));
         let suffixes = self.suffix_lengths.iter().take_while(fits).filter_map(|length| tool.get(tool.len() - length..));
         let found = self.exact.get(tool).into_iter();
         let found = found.chain(prefixes.filter_map(|prefix| self.prefixed.get(prefix)));
         let found = found.chain(suffixes.filter_map(|suffix| self.suffixed.get(suffix)));
-        lists.extend(found.chain([&self.rest]).filter(|list| !list.is_empty()).map(Vec::as_slice));
+        found.chain([&self.rest]).for_each(|list| candidates.add(list));
     }
 }
 
@@ -105,6 +134,15 @@ impl ByTool {
 #[derive(Clone, Debug)]
 pub(super) struct Candidates<'i> {
     lists: Vec<&'i [Place]>,
+}
+
+impl<'i> Candidates<'i> {
+    /// Adds a list. Two spellings of a name may find the same one.
+    fn add(&mut self, list: &'i [Place]) {
+        if !list.is_empty() && !self.lists.iter().any(|known| std::ptr::eq(*known, list)) {
+            self.lists.push(list);
+        }
+    }
 }
 
 impl Iterator for Candidates<'_> {

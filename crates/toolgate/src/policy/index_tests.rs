@@ -19,12 +19,14 @@ impl Watch for Count {
 
 /// Rules that name other tools, in every way a rule can.
 fn others(count: usize) -> Vec<Rule> {
-    let one = |at: usize| match at % 6 {
+    let one = |at: usize| match at % 8 {
         0 => format!("u500 deny server{at}/tool"),
         1 => format!("u500 deny server{at}/*"),
         2 => format!("u500 deny */tool{at}"),
         3 => format!("u500 deny */tool{at}_*"),
         4 => format!("u500 deny */*_tool{at}"),
+        5 => format!("u500 deny */other__tool{at}"),
+        6 => format!("u500 allow wanted/Tool{at}"),
         _ => format!("u500 deny wanted/other{at}"),
     };
     (0..count).map(|at| rule(&one(at))).collect()
@@ -56,6 +58,12 @@ fn every_list_is_looked_at_in_the_order_of_the_rules() {
     let trace = facts.with_facts(|facts| policy.explain(facts)).trace;
     let places: Vec<&str> = trace.iter().map(|step| step.rule.origin.label.as_str()).collect();
     assert_eq!(places, ["u9", "u8", "u7", "u6", "u5", "u4", "u3", "u2", "u1", "u0"]);
+}
+
+#[test]
+fn a_rule_that_two_spellings_find_is_looked_at_once() {
+    let own = "u9 deny */a* args=no ; u8 deny */* args=no ; u7 deny s/*c args=no ; u6 deny */mcp_* args=no ; u5 deny */a_c ; u4 deny */*";
+    assert_eq!(looked_at(rules(own), "s/A·c"), (5, Decision::Deny));
 }
 
 #[test]

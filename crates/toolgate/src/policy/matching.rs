@@ -72,7 +72,7 @@ pub(super) fn fits(ranked: &Ranked, part: Part, subject: &Subject<'_>) -> Fit {
     let (rule, facts) = (&ranked.rule, &subject.facts);
     match part {
         Part::Server => Fit::of(server_fits(ranked, subject)),
-        Part::Tool => Fit::of(rule.tool.matches(facts.tool)),
+        Part::Tool => Fit::of(tool_fits(ranked, subject)),
         Part::Modes => Fit::of(rule.modes.is_empty() || rule.modes.contains(&facts.mode)),
         Part::Interactive => {
             let is_interactive = facts.presence == Presence::Interactive;
@@ -93,9 +93,14 @@ fn server_fits(ranked: &Ranked, subject: &Subject<'_>) -> bool {
         (ServerPattern::Any, _) => true,
         (ServerPattern::BuiltIn(name), _) => facts.builtin == Some(name),
         (ServerPattern::Named(name), Reach::Permission) => name.matches(facts.server),
-        (ServerPattern::Named(_), Reach::Restriction) => {
-            ranked.folded_server.as_ref().is_some_and(|name| name.matches(subject.folded_server()))
-        }
+        (ServerPattern::Named(_), Reach::Restriction) => ranked.could_be_server(&subject.spellings),
+    }
+}
+
+fn tool_fits(ranked: &Ranked, subject: &Subject<'_>) -> bool {
+    match ranked.reach {
+        Reach::Permission => ranked.rule.tool.matches(subject.facts.tool),
+        Reach::Restriction => ranked.could_be_tool(&subject.spellings),
     }
 }
 

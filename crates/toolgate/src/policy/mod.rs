@@ -19,6 +19,8 @@ mod describe;
 mod shipped;
 mod target;
 
+mod spellings;
+
 mod rank;
 
 mod index;

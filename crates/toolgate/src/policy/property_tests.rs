@@ -59,7 +59,9 @@ const COMMANDS: [&str; 22] = [
     "nice rm -rf 'y'",
 ];
 
-const OTHER_CALLS: [&str; 10] = [
+const OTHER_CALLS: [&str; 12] = [
+    "s/T {}",
+    "S/get·x {}",
     "s/t {}",
     "s/t {\"path\": \"/etc/passwd\"}",
     "s/get_x {\"path\": \"src/a\"}",
@@ -87,7 +89,8 @@ const FLAGS: [&str; 10] = [
 
 const SERVERS: [&str; 7] = ["*", "*", "s", "S", "git*", "@workspace", "w"];
 
-const TOOLS: [&str; 7] = ["*", "t", "get_*", "*_x", "run_shell_command", "run_shell_command", "run_shell_command"];
+const TOOLS: [&str; 9] =
+    ["*", "t", "get_*", "*_x", "Get_X", "s__T", "run_shell_command", "run_shell_command", "run_shell_command"];
 
 /// Rules of these tiers, without `modes`.
 fn some_rule(tiers: &'static [&'static str]) -> impl Strategy<Value = String> {

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::facts::CallFacts;
+use super::spellings::Spellings;
 use crate::canonical_json;
 use crate::filter::Arguments;
-use crate::servers::folded;
 use crate::shell::{Script, SimpleCommand};
 
 /// What rules are held against.
@@ -17,7 +17,8 @@ pub(super) struct Subject<'a> {
     pub(super) facts: CallFacts<'a>,
     /// The simple command, when it is about one.
     pub(super) command: Option<&'a SimpleCommand>,
-    folded_server: OnceCell<String>,
+    /// The names by which a restriction knows its tool.
+    pub(super) spellings: Spellings<'a>,
     marked: OnceCell<String>,
     marked_normalised: OnceCell<Option<String>>,
 }
@@ -28,7 +29,7 @@ impl<'a> Subject<'a> {
         Self {
             facts: *facts,
             command: None,
-            folded_server: OnceCell::new(),
+            spellings: Spellings::new(facts.server, facts.tool),
             marked: OnceCell::new(),
             marked_normalised: OnceCell::new(),
         }
@@ -37,11 +38,6 @@ impl<'a> Subject<'a> {
     /// One simple command of a call; `arguments` are those of the call with that command.
     pub(super) fn command(facts: &CallFacts<'a>, command: &'a SimpleCommand, arguments: &'a Arguments<'a>) -> Self {
         Self { command: Some(command), ..Self::call(&CallFacts { arguments, ..*facts }) }
-    }
-
-    /// Whose tool, as a restriction compares it.
-    pub(super) fn folded_server(&self) -> &str {
-        self.folded_server.get_or_init(|| folded(self.facts.server))
     }
 
     /// The arguments as `argsPattern` sees them.

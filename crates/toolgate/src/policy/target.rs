@@ -1,11 +1,13 @@
 //! What a name in a rule or a list is about: a tool of any server, or, when it is written the way tools are shown, a tool of one server.
 //!
 //! Shown names can be read in more than one way: `mcp_a_b_c` may be `b_c` of `a` or `c` of `a_b`. A restriction is about all of them; a
-//! permission only about one that is certain.
+//! permission only about one that is certain. Tools of the built-in server have other names besides.
 
 use super::decision::Decision;
 use super::rule::ServerPattern;
 use crate::filter::NamePattern;
+use crate::servers::BUILT_IN_SERVERS;
+use crate::servers::built_in_tools::{possible_real_name, real_name};
 
 /// Tools of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +32,35 @@ const BETWEEN: &str = "__";
 pub fn targets_of(name: &str, decision: Decision) -> Vec<Target> {
     let own = || Target { server: ServerPattern::Any, tool: NamePattern::of(name) };
     let (splits, in_stars) = readings(name);
-    match decision {
+    let mut targets: Vec<Target> = match decision {
         _ if splits.is_empty() => vec![own()],
         Decision::Ask | Decision::Deny => splits.into_iter().chain(in_stars).chain([own()]).collect(),
         // Every server is meant, so it does not matter where the name of one ends.
         Decision::Allow if splits.len() == 1 || name.starts_with(OF_ANY_SERVER) => splits.into_iter().take(1).collect(),
         Decision::Allow => Vec::new(),
+    };
+    let by_other_names: Vec<Target> = targets.iter().flat_map(|target| by_other_name(target, decision)).collect();
+    targets.extend(by_other_names);
+    targets
+}
+
+/// The tools of the built-in server that a target means by another name they have.
+fn by_other_name(target: &Target, decision: Decision) -> Vec<Target> {
+    let NamePattern::Exact(name) = &target.tool else { return Vec::new() };
+    let is_permission = decision == Decision::Allow;
+    let Some(real) = (if is_permission { real_name(name) } else { possible_real_name(name) }) else {
+        return Vec::new();
+    };
+    let tool = NamePattern::of(real);
+    match &target.server {
+        ServerPattern::Any => {
+            let built_in = |server: &&str| ServerPattern::BuiltIn((*server).to_owned());
+            BUILT_IN_SERVERS.iter().map(|server| Target { server: built_in(&server), tool: tool.clone() }).collect()
+        }
+        ServerPattern::BuiltIn(_) => vec![Target { server: target.server.clone(), tool }],
+        // The server that is named may be the built-in one: a restriction must not miss it.
+        ServerPattern::Named(_) if !is_permission => vec![Target { server: target.server.clone(), tool }],
+        ServerPattern::Named(_) => Vec::new(),
     }
 }
 
@@ -120,6 +145,19 @@ mod tests {
             ("mcp_*_list_all", "*/list_all", "*/list_all *_list/all */*_list_all any/mcp_*_list_all"),
             ("mcp_*_search", "*/search", "*/search */*_search any/mcp_*_search"),
             ("__", "any/__", "any/__"),
+            (
+                "ShellTool",
+                "any/ShellTool built-in workspace/run_shell_command",
+                "any/ShellTool built-in workspace/run_shell_command",
+            ),
+            ("shelltool", "any/shelltool", "any/shelltool built-in workspace/run_shell_command"),
+            (
+                "grep_search",
+                "any/grep_search built-in workspace/search_file_content",
+                "any/grep_search built-in workspace/search_file_content",
+            ),
+            ("w__ShellTool", "w/ShellTool", "w/ShellTool any/w__ShellTool w/run_shell_command"),
+            ("grep_*", "any/grep_*", "any/grep_*"),
             ("mcp_x", "any/mcp_x", "any/mcp_x"),
         ];
         for (name, permitted, restricted) in cases {

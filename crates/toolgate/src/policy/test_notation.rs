@@ -163,7 +163,7 @@ pub(super) fn call(text: &str) -> Call {
             call.builtin = server.starts_with('@').then_some("workspace");
             // A blank cannot be written in a line of words.
             call.server = ServerName::new(&server.trim_start_matches('@').replace('·', " ")).unwrap();
-            tool.clone_into(&mut call.tool);
+            call.tool = tool.replace('·', " ");
             if !rest.is_empty() {
                 call.arguments = serde_json::from_str(rest).unwrap_or_else(|error| panic!("{rest}: {error}"));
             }

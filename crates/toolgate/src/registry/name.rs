@@ -7,18 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::limits::EXPOSED_NAME_CHARS_MAX;
 use crate::server_name::ServerName;
-
-/// What is put between a server's name and a tool's.
-pub(crate) const BETWEEN: &str = "__";
-
-/// How much of the beginning and of the end of a long name is kept.
-const KEPT_HEAD: usize = 28;
-const KEPT_TAIL: usize = 32;
-
-/// How many digits of a hash tell two names apart.
-const HASH_DIGITS: usize = 8;
+pub(crate) use crate::shown_name::{BETWEEN, clean, qualified};
+use crate::shown_name::{prefixed, with_hash};
 
 /// The identity of a tool: what is sent back to its server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,14 +147,14 @@ impl NameBook {
         let is_free = |name: &String| !self.taken.contains_key(name.as_str());
         let candidates = match naming {
             Naming::Short => [Some(clean(tool)), Some(qualified(server, tool))],
-            Naming::Qualified => [Some(clean(&format!("mcp_{server}_{tool}"))), None],
+            Naming::Qualified => [Some(prefixed(server, tool)), None],
         };
         let is_clear = |name: &String| naming == Naming::Qualified || servers.read_in(name, server).is_none();
         let [first, last] = candidates.clone();
         let chosen = candidates.into_iter().flatten().find(|name| is_free(name) && is_clear(name));
         chosen.unwrap_or_else(|| {
             let base = last.or(first).unwrap_or_default();
-            (0..).map(|round| with_hash(&base, id, round)).find(is_free).unwrap_or(base)
+            (0..).map(|round| with_hash(&base, server, tool, round)).find(is_free).unwrap_or(base)
         })
     }
 
@@ -208,54 +199,6 @@ impl NameBook {
 /// The name under which every prompt can be asked for.
 pub(crate) fn qualified_prompt(server: &str, prompt: &str) -> String {
     format!("{server}.{prompt}")
-}
-
-/// The name under which every tool can be called.
-pub(crate) fn qualified(server: &str, tool: &str) -> String {
-    clean(&format!("{server}{BETWEEN}{tool}"))
-}
-
-/// Only characters that names may have, and not too many of them.
-pub(crate) fn clean(name: &str) -> String {
-    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');
-    let cleaned: String = name.chars().map(|letter| if legal(letter) { letter } else { '_' }).collect();
-    if cleaned.len() <= EXPOSED_NAME_CHARS_MAX {
-        return cleaned;
-    }
-    // Only ASCII is left, so every byte is a character.
-    let (head, tail) = (cleaned.get(..KEPT_HEAD), cleaned.get(cleaned.len() - KEPT_TAIL..));
-    format!("{}___{}", head.unwrap_or_default(), tail.unwrap_or_default())
-}
-
-/// A name made unlike all others by a hash of what it stands for.
-fn with_hash(name: &str, id: &ToolId, round: u32) -> String {
-    let mut hash = Fnv::default();
-    for part in [id.server.as_bytes(), b"\0", id.tool.as_bytes(), b"\0", &round.to_le_bytes()] {
-        hash.write(part);
-    }
-    let digits = format!("{:016x}", hash.0);
-    let room = EXPOSED_NAME_CHARS_MAX - HASH_DIGITS - 1;
-    let kept = name.get(..name.len().min(room)).unwrap_or_default();
-    // Without two underscores in a row it cannot read like a tool of some server.
-    let parts: Vec<&str> = kept.split('_').filter(|part| !part.is_empty()).collect();
-    format!("{}_{}", parts.join("_"), digits.get(..HASH_DIGITS).unwrap_or_default())
-}
-
-/// FNV-1a, 64 bits: the same on every machine and in every version, which the hashes of the standard library are not.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -135,30 +135,30 @@ impl Derived<'_> {
 
     /// The rules of one entry of a list. One that cannot be understood restricts everything that it could mean, and permits nothing.
     fn entry(&mut self, listed: &ListedEntry, list: &str, decision: Decision, priority: u16) {
-        let (name, arguments) = match Entry::parse(&listed.text) {
-            Ok(entry) => (entry.name, entry.arguments),
+        let (names, arguments) = match Entry::parse(&listed.text) {
+            Ok(entry) => (vec![entry.name], entry.arguments),
             Err(error) => {
                 let hint = "an entry is a name, `*` for anything, or `name(what its arguments begin with)`";
                 self.diagnostics.push(complaint(&listed.origin, list, Severity::Error, error.to_string(), hint));
                 if decision == Decision::Allow {
                     return;
                 }
-                let name = listed.text.split('(').next().unwrap_or_default().trim();
-                (NamePattern::of(&format!("{name}*")), None)
+                (Entry::possible_names(&listed.text), None)
             }
         };
         let conditions = match arguments {
             None | Some(ArgumentPattern::Any) => Vec::new(),
             Some(pattern) => vec![Condition::Entry(pattern)],
         };
-        let name = name.to_string();
-        let mut targets = targets_of(&name, decision);
-        if targets.is_empty() {
-            targets = self.certain(&name, listed, list);
-        }
-        for Target { server, tool } in targets {
-            let rule = about_server(server, decision, priority, named(list, &listed.origin));
-            self.rules.push(Rule { tool, conditions: conditions.clone(), ..rule });
+        for name in names.iter().map(ToString::to_string) {
+            let mut targets = targets_of(&name, decision);
+            if targets.is_empty() {
+                targets = self.certain(&name, listed, list);
+            }
+            for Target { server, tool } in targets {
+                let rule = about_server(server, decision, priority, named(list, &listed.origin));
+                self.rules.push(Rule { tool, conditions: conditions.clone(), ..rule });
+            }
         }
     }
 
@@ -210,3 +210,7 @@ fn complaint(origin: &SettingsOrigin, key: &str, severity: Severity, message: St
         hint: Some(hint.to_owned()),
     }
 }
+
+#[cfg(test)]
+#[path = "from_settings_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ mod identity;
 pub mod enablement;
 
 mod allow_lists;
+pub(crate) mod built_in_tools;
 mod entry;
 mod merge;
 pub(crate) mod remote;

@@ -4,22 +4,32 @@ use crate::filter::NamePattern;
 use crate::glob::glob;
 use crate::policy::decision::Mode;
 use crate::policy::rule::{Rule, ServerPattern};
+use crate::shell::Reach;
 
 /// Whether `wide` matches every call that `narrow` matches. When in doubt, no.
 pub(super) fn covers(wide: &Rule, narrow: &Rule) -> bool {
     wide.conditions.is_empty()
-        && server_covers(&wide.server, &narrow.server)
-        && name_covers(&wide.tool, &narrow.tool)
+        && server_covers(wide, narrow)
+        && tool_covers(wide, narrow)
         && modes_cover(&wide.modes, &narrow.modes)
         && wide.interactive.is_none_or(|interactive| narrow.interactive == Some(interactive))
         && askers_cover(wide, narrow)
         && (wide.subagent.is_none() || wide.subagent == narrow.subagent)
 }
 
-fn server_covers(wide: &ServerPattern, narrow: &ServerPattern) -> bool {
-    match (wide, narrow) {
+fn tool_covers(wide: &Rule, narrow: &Rule) -> bool {
+    as_written_or_folded(wide, &wide.tool, &narrow.tool)
+}
+
+/// Whether a name of `wide` covers one of another rule. A restriction does not look at capitals.
+fn as_written_or_folded(wide: &Rule, name: &NamePattern, narrow: &NamePattern) -> bool {
+    name_covers(name, narrow) || (wide.reach() == Reach::Restriction && name_covers(&name.folded(), &narrow.folded()))
+}
+
+fn server_covers(wide_rule: &Rule, narrow: &Rule) -> bool {
+    match (&wide_rule.server, &narrow.server) {
         (ServerPattern::Any, _) => true,
-        (ServerPattern::Named(wide), ServerPattern::Named(narrow)) => name_covers(wide, narrow),
+        (ServerPattern::Named(wide), ServerPattern::Named(narrow)) => as_written_or_folded(wide_rule, wide, narrow),
         (ServerPattern::BuiltIn(wide), ServerPattern::BuiltIn(narrow)) => wide == narrow,
         (ServerPattern::Named(name), _) => *name == NamePattern::Any,
         (ServerPattern::BuiltIn(_), _) => false,

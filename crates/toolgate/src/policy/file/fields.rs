@@ -129,6 +129,11 @@ impl<'d> Field<'d> {
         }
     }
 
+    /// A list of texts, at least one.
+    pub(super) fn some_words(&self) -> Option<Vec<At<&'d str>>> {
+        self.texts(POLICY_TEXT_CHARS_MAX)
+    }
+
     pub(super) fn list(&self) -> Option<&'d [Spanned<DeValue<'d>>]> {
         let DeValue::Array(elements) = self.value.get_ref() else {
             let hint = self

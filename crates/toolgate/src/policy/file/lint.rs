@@ -11,6 +11,7 @@ use crate::policy::SHELL_TOOL;
 use crate::policy::decision::{Decision, Tier};
 use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
 use crate::settings::diagnostic::visible;
+use crate::shown_name::folded;
 
 /// The rules that can never match. `rules` are all of one run or of one file; only those that are written in files are reported.
 #[must_use]
@@ -83,7 +84,7 @@ fn tool(rule: &Rule) -> String {
 
 /// The rules that can stand before others, by the tools they name, so that ten thousand rules are not compared each with each.
 struct Index<'r> {
-    by_tool: HashMap<(Tier, &'r str), Vec<&'r Rule>>,
+    by_tool: HashMap<(Tier, String), Vec<&'r Rule>>,
     wide: HashMap<Tier, Vec<&'r Rule>>,
 }
 
@@ -92,7 +93,7 @@ impl<'r> Index<'r> {
         let mut index = Self { by_tool: HashMap::new(), wide: HashMap::new() };
         for rule in rules.iter().filter(|rule| rule.conditions.is_empty()) {
             match &rule.tool {
-                NamePattern::Exact(tool) => index.by_tool.entry((rule.tier, tool)).or_default().push(rule),
+                NamePattern::Exact(tool) => index.by_tool.entry((rule.tier, folded(tool))).or_default().push(rule),
                 NamePattern::Any | NamePattern::Glob(_) => index.wide.entry(rule.tier).or_default().push(rule),
             }
         }
@@ -105,7 +106,7 @@ impl<'r> Index<'r> {
 
     fn shadow_of(&self, rule: &Rule) -> Option<&'r Rule> {
         let named = match &rule.tool {
-            NamePattern::Exact(tool) => self.by_tool.get(&(rule.tier, tool.as_str())),
+            NamePattern::Exact(tool) => self.by_tool.get(&(rule.tier, folded(tool))),
             NamePattern::Any | NamePattern::Glob(_) => None,
         };
         let wide = self.wide.get(&rule.tier);

@@ -101,6 +101,18 @@ const SHADOWS: &[(&str, &str, bool)] = &[
         "toolName = 'run_shell_command'; decision = 'ask'; priority = 1; commandPrefix = 'rm'",
         true,
     ),
+    // capitals
+    ("toolName = 'Drop'; decision = 'deny'; priority = 2", "toolName = 'drop'; decision = 'allow'; priority = 1", true),
+    (
+        "toolName = 'Drop'; decision = 'allow'; priority = 2",
+        "toolName = 'drop'; decision = 'allow'; priority = 1",
+        false,
+    ),
+    (
+        "mcpName = 'S'; decision = 'deny'; priority = 2",
+        "mcpName = 's'; toolName = 'drop'; decision = 'allow'; priority = 1",
+        true,
+    ),
     // modes, interactive, askers, subagent
     (
         "toolName = 'a'; decision = 'deny'; priority = 2; modes = ['plan']",

@@ -6,11 +6,12 @@ use toml::de::DeValue;
 
 use super::fields::{Field, Fields, excerpt, whole, with_article};
 use super::keys::hint_for;
-use super::names::{self, Named, alias_of};
+use super::names::{self, Named};
 use super::regexes::Regexes;
 use super::when_table;
 use crate::policy::decision::Mode;
 use crate::policy::rule::Condition;
+use crate::servers::built_in_tools::real_name;
 use crate::shell::Reach;
 
 const SHELL_TOOL: &str = "run_shell_command";
@@ -56,7 +57,7 @@ fn priority(field: &Field<'_>) -> Option<u16> {
 
 fn modes(field: &Field<'_>) -> Option<Vec<Mode>> {
     let mut modes = Vec::new();
-    for word in field.words()? {
+    for word in field.some_words()? {
         match Mode::of(word.value) {
             Some(mode) => modes.push(mode),
             None => {
@@ -98,7 +99,7 @@ fn conditions(fields: &Fields<'_>, regexes: &Regexes) -> Vec<Condition> {
 /// Commands are told apart only for the shell tool.
 fn require_shell_tool(fields: &Fields<'_>, field: &Field<'_>) {
     let is_shell = |value: &DeValue<'_>| {
-        value.as_str().is_some_and(|name| name == SHELL_TOOL || alias_of(name) == Some(SHELL_TOOL))
+        value.as_str().is_some_and(|name| name == SHELL_TOOL || real_name(name) == Some(SHELL_TOOL))
     };
     let is_only_shell = match fields.get("toolName").map(|tool| tool.value.get_ref()) {
         None => false,
@@ -135,5 +136,9 @@ fn annotations(field: &Field<'_>) -> Option<Condition> {
     for one in table.in_order() {
         expected.push((one.key.to_owned(), one.json()?));
     }
-    (!expected.is_empty()).then_some(Condition::Annotations(expected))
+    if expected.is_empty() {
+        field.error("is empty", "write what the server has to say, or remove the key");
+        return None;
+    }
+    Some(Condition::Annotations(expected))
 }

@@ -8,15 +8,11 @@ use crate::filter::NamePattern;
 use crate::policy::decision::Decision;
 use crate::policy::rule::ServerPattern;
 use crate::policy::target::{Target, is_shown_form, targets_of};
+use crate::servers::built_in_tools::{WORKSPACE_TOOLS, possible_real_name, real_name};
 use crate::shell::Reach;
 
-/// The built-in server and its tools.
+/// The built-in server.
 const WORKSPACE: &str = "workspace";
-pub(super) const WORKSPACE_TOOLS: [&str; 7] =
-    ["read_file", "list_directory", "glob", "search_file_content", "write_file", "replace", "run_shell_command"];
-
-/// Other names of tools of the built-in server.
-const ALIASES: [(&str, &str); 2] = [("grep_search", "search_file_content"), ("ShellTool", "run_shell_command")];
 
 /// A name at most this far from one of a built-in tool is probably that one.
 const TYPO_DISTANCE_MAX: usize = 3;
@@ -102,16 +98,11 @@ fn server(fields: &Fields<'_>) -> Result<Option<ServerPattern>, Reported> {
     Ok(Some(ServerPattern::BuiltIn(WORKSPACE.to_owned())))
 }
 
-/// What a tool of the built-in server is really called.
-pub(super) fn alias_of(tool: &str) -> Option<&'static str> {
-    ALIASES.iter().find(|(alias, _)| *alias == tool).map(|(_, name)| *name)
-}
-
 /// A tool of a server that the entry names.
 fn of_server(server: &ServerPattern, tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
     let name = tool.value;
     if let ServerPattern::BuiltIn(_) = server {
-        let name = alias_of(name).unwrap_or(name);
+        let name = real_name(name).unwrap_or(name);
         if !name.contains('*') && !WORKSPACE_TOOLS.contains(&name) {
             let message = format!("can never match: the built-in server has no tool `{}`", excerpt(name));
             into.findings().error(tool.at, message, &keys::hint_for(name, &WORKSPACE_TOOLS));
@@ -121,7 +112,7 @@ fn of_server(server: &ServerPattern, tool: &At<&str>, reach: Reach, into: &mut I
     }
     into.push(server.clone(), name);
     // The server that is named may be the built-in one: a restriction must not miss it.
-    if let (Some(name), Reach::Restriction) = (alias_of(name), reach) {
+    if let (Some(name), Reach::Restriction) = (possible_real_name(name), reach) {
         into.push(server.clone(), name);
     }
 }
@@ -129,14 +120,6 @@ fn of_server(server: &ServerPattern, tool: &At<&str>, reach: Reach, into: &mut I
 /// A tool without a server: of any server, unless it is written as it is shown.
 fn of_any_server(tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
     let name = tool.value;
-    if !is_shown_form(name) {
-        warn_about_typos(tool, into.findings());
-        into.push(ServerPattern::Any, name);
-        if let Some(name) = alias_of(name) {
-            into.push(ServerPattern::BuiltIn(WORKSPACE.to_owned()), name);
-        }
-        return;
-    }
     let decision = match reach {
         Reach::Permission => Decision::Allow,
         Reach::Restriction => Decision::Deny,
@@ -147,8 +130,12 @@ fn of_any_server(tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
         into.findings().error(tool.at, message, "write `mcpName = \"…\"` and `toolName = \"…\"` apart");
         return;
     };
-    let message = format!("`{}` is a name as it is shown; rules look at servers and their tools", excerpt(name));
-    into.findings().warning(tool.at, message, &apart(first));
+    if is_shown_form(name) {
+        let message = format!("`{}` is a name as it is shown; rules look at servers and their tools", excerpt(name));
+        into.findings().warning(tool.at, message, &apart(first));
+    } else {
+        warn_about_typos(tool, into.findings());
+    }
     into.named.extend(targets.into_iter().map(|Target { server, tool }| Named { server, tool }));
 }
 
@@ -170,7 +157,7 @@ fn apart(target: &Target) -> String {
 
 fn warn_about_typos(tool: &At<&str>, findings: &Findings<'_>) {
     let name = tool.value;
-    let is_known = WORKSPACE_TOOLS.contains(&name) || alias_of(name).is_some();
+    let is_known = WORKSPACE_TOOLS.contains(&name) || real_name(name).is_some();
     let longest = WORKSPACE_TOOLS.iter().map(|tool| tool.len()).max().unwrap_or(0);
     if is_known || name.contains('*') || name.len() > longest + TYPO_DISTANCE_MAX {
         return;

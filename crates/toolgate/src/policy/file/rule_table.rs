@@ -106,7 +106,7 @@ impl Extras {
 
 fn askers(field: &Field<'_>) -> Option<Vec<Asker>> {
     let mut askers = Vec::new();
-    for word in field.words()? {
+    for word in field.some_words()? {
         match Asker::ALL.into_iter().find(|asker| asker.as_str() == word.value) {
             Some(asker) => askers.push(asker),
             None => {

@@ -119,7 +119,6 @@ const FIELDS: &[(&str, &str)] = &[
         "deny 1 any/a modes=default|autoEdit",
     ),
     ("toolName = 'a'; decision = 'deny'; priority = 1; modes = ['auto_edit']", "deny 1 any/a modes=autoEdit"),
-    ("toolName = 'a'; decision = 'deny'; priority = 1; modes = []", "deny 1 any/a"),
     // 6.3 interactive
     ("toolName = 'a'; decision = 'deny'; priority = 1; interactive = true", "deny 1 any/a interactive=true"),
     ("toolName = 'a'; decision = 'deny'; priority = 1; interactive = false", "deny 1 any/a interactive=false"),
@@ -132,7 +131,6 @@ const FIELDS: &[(&str, &str)] = &[
         "toolName = 'a'; decision = 'deny'; priority = 1; toolAnnotations = {n = 1, l = ['x']}",
         "deny 1 any/a annotations=[(\"n\", Number(1)), (\"l\", Array [String(\"x\")])]",
     ),
-    ("toolName = 'a'; decision = 'deny'; priority = 1; toolAnnotations = {}", "deny 1 any/a"),
     // 6.3 allowRedirection, denyMessage, both spellings
     ("toolName = 'a'; decision = 'allow'; priority = 1; allowRedirection = true", "allow 1 any/a redirection"),
     ("toolName = 'a'; decision = 'allow'; priority = 1; allow_redirection = true", "allow 1 any/a redirection"),
@@ -169,6 +167,11 @@ const FIELDS: &[(&str, &str)] = &[
         "toolName = 'ShellTool'; decision = 'deny'; priority = 1; commandPrefix = 'rm'",
         "deny 1 any/ShellTool prefix=rm ; deny 1 <workspace>/run_shell_command prefix=rm",
     ),
+    (
+        "toolName = 'shelltool'; decision = 'ask'; priority = 1",
+        "ask 1 any/shelltool ; ask 1 <workspace>/run_shell_command",
+    ),
+    ("toolName = 'shelltool'; decision = 'allow'; priority = 1", "allow 1 any/shelltool"),
     (
         "builtin = 'workspace'; toolName = 'ShellTool'; decision = 'allow'; priority = 1",
         "allow 1 <workspace>/run_shell_command",
