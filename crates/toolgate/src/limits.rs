@@ -292,6 +292,9 @@ pub const POLICY_REGEX_CACHE_BYTES_MAX: usize = 256 * 1024;
 /// Path arguments that are checked against the workspace folder in one call; each costs a look at the file system.
 pub const CHECKED_PATHS_MAX: usize = 1_000;
 
+/// Ways in which the text of one path is read; an honest one has two or three, and each costs a look at the file system.
+pub const PATH_READINGS_MAX: usize = 32;
+
 /// One entry of a list of tools: a name, and a command, a path or an address after it.
 pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;
 

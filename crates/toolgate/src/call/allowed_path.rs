@@ -1,11 +1,15 @@
-//! Where the paths of a call really lead: links are followed as far as something is there. It stands beside the pure policy because it asks the
-//! file system.
+//! Where the paths of a call really lead, in whatever way they are read: links are followed as far as something is there. It stands beside the
+//! pure policy because it asks the file system.
+
+mod readings;
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use self::readings::{is_file_address, is_other_address, is_web_address, readings};
+use crate::filter::percent_decoded;
 use crate::policy::file::Checker;
 use crate::policy::{Decision, collect_paths, segment_verdict};
 use crate::settings::diagnostic::visible;
@@ -37,28 +41,87 @@ pub(crate) fn check_paths(paths: &[(String, String)], workspace: &Path) -> Optio
     strictest
 }
 
-fn check_path(path: &str, root: &Path) -> Option<(Decision, String)> {
-    let local = match path.split_once("://") {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => rest,
-        // An address is no path.
-        Some((scheme, _)) if !scheme.is_empty() && scheme.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
-            return None;
-        }
-        _ => path,
+/// The strictest that is said to any reading of the text.
+fn check_path(text: &str, root: &Path) -> Option<(Decision, String)> {
+    let Some(readings) = readings(text) else {
+        return Some((Decision::Deny, "can be read in too many ways".to_owned()));
     };
-    if local.starts_with('~') || (local.len() < path.len() && local.contains('%')) {
-        return Some((Decision::Deny, "may lead out of the workspace folder".to_owned()));
+    let verdicts = readings.iter().filter_map(|reading| check_reading(reading, root));
+    // Of those that are alike, the first.
+    let strictest = verdicts.reduce(|strictest, other| if other.0 > strictest.0 { other } else { strictest });
+    strictest.map(|(decision, why)| (decision, why.to_owned()))
+}
+
+fn check_reading(path: &str, root: &Path) -> Option<(Decision, &'static str)> {
+    if path.chars().any(char::is_control) || has_codes(path) {
+        return Some((Decision::Deny, "leads to where nobody can tell"));
     }
-    let Some(real) = resolve(Path::new(local), root) else {
-        return Some((Decision::Deny, "leads to where nobody can tell".to_owned()));
-    };
-    let Ok(inside) = real.strip_prefix(root) else {
-        return Some((Decision::Deny, "leads out of the workspace folder".to_owned()));
-    };
+    if path.starts_with('~') || begins_with_drive(path) {
+        return Some((Decision::Deny, "may lead out of the workspace folder"));
+    }
+    if is_web_address(path) && climbs(path) {
+        return Some((Decision::Deny, "is an address that may lead out of the workspace folder"));
+    }
+    let (plain, real) = (lexical(path), resolve(Path::new(path), root));
+    // Some tools follow links before they take `..` away, some after.
+    let places = [real, resolve(&plain, root)];
+    let mut inside = Vec::with_capacity(places.len());
+    for place in places {
+        let Some(place) = place else { return Some((Decision::Deny, "leads to where nobody can tell")) };
+        let Ok(below) = place.strip_prefix(root) else {
+            return Some((Decision::Deny, "leads out of the workspace folder"));
+        };
+        inside.push(below.to_owned());
+    }
+    // What is behind `file:` is a reading of its own.
+    if is_web_address(path) || is_file_address(path) {
+        return None;
+    }
     // As it is written as well: `.git` may be a link to somewhere else in the folder.
-    let written = Path::new(local).strip_prefix(root).unwrap_or(Path::new(local));
-    let verdict = segment_verdict(&inside.to_string_lossy()).max(segment_verdict(&written.to_string_lossy()));
-    verdict.map(|decision| (decision, "leads to what is not for tools".to_owned()))
+    inside.push(Path::new(path).strip_prefix(root).unwrap_or(Path::new(path)).to_owned());
+    let on_the_way = inside.iter().filter_map(|path| segment_verdict(&path.to_string_lossy())).max();
+    let on_the_way = on_the_way.map(|decision| (decision, "leads to what is not for tools"));
+    let is_unclear = is_other_address(path) || begins_with_variable(path);
+    on_the_way.or_else(|| is_unclear.then_some((Decision::Ask, "may lead out of the workspace folder")))
+}
+
+/// Whether there are codes such as `%ff` that cannot be decoded.
+fn has_codes(path: &str) -> bool {
+    let mut after = path.split('%').skip(1).filter(|_| percent_decoded(path) == path);
+    after.any(|rest| rest.as_bytes().first_chunk::<2>().is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit)))
+}
+
+/// `C:`, of whatever system.
+fn begins_with_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+/// `$HOME/x`, `${HOME}x`: some tools put the value in.
+fn begins_with_variable(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix('$') else { return false };
+    let name = rest.split('/').next().unwrap_or_default();
+    rest.starts_with('{')
+        || (!name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_'))
+}
+
+/// Whether `..` is a part of it, of whatever kind.
+fn climbs(address: &str) -> bool {
+    address.split(['/', '\\', '?', '#', '&', '=', ';']).any(|part| part == "..")
+}
+
+/// The path without `.` and `..`, as far as its text tells.
+fn lexical(path: &str) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in Path::new(path).components() {
+        match (component, plain.components().next_back()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir | Component::Prefix(_))) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            (component, _) => plain.push(component),
+        }
+    }
+    plain
 }
 
 /// The place that a path leads to, seen from `root`. `None` when it cannot be told.

@@ -23,7 +23,15 @@ fn path_arguments_are_collected() {
         (json!({"a": {"b": "p", "c": "q"}}), "a.b"),
         (json!({"profile": "p", "x": {"path": "q", "dir_path": "r"}}), "x.dir_path"),
         (json!({"paths": ["p", "q", 1]}), "paths paths"),
-        (json!({"files": [{"path": "p"}, {"name": "q"}]}), "files.path"),
+        (json!({"files": [{"path": "p"}, {"name": "q"}]}), "files files.path files files.name"),
+        (json!({"path": {"value": "p"}}), "path path.value"),
+        (json!({"path": {"value": {"of": ["p"]}}}), "path path.value path.value.of"),
+        (json!({"files": {"/etc/passwd": true}}), "files"),
+        (json!({"files": [{"path": "p", "content": "q"}]}), "files files files.path"),
+        (json!({"files": [{"content": {"path": "q", "of": "r"}}]}), "files files.content.path"),
+        (json!({"files": [{"newText": "q", "old_string": "r"}]}), "files files"),
+        (json!({"target": {"x": "p"}}), "target target.x"),
+        (json!({"profile": {"path": "p"}}), ""),
         (json!({"path": 1, "file": null}), ""),
         (json!(["path"]), ""),
         (Value::Null, ""),
@@ -50,12 +58,97 @@ fn names_on_the_way_count_in_any_spelling() {
         (".vscode/node_modules", Some(Decision::Deny)),
         (".gitignore", None),
         (".environment", None),
+        ("GIT~1/config", Some(Decision::Deny)),
+        (".g\u{200c}it/config", Some(Decision::Deny)),
         ("git/env", None),
     ];
     for (path, expected) in cases {
         assert_eq!(segment_verdict(path), expected, "{path}");
     }
 }
+
+/// Paths that lead into the folder, or nowhere.
+#[cfg(unix)]
+const HARMLESS: &[&str] = &[
+    "src/new.rs",
+    "",
+    ".",
+    "not/there/yet",
+    "src/../file.txt",
+    "inner/x",
+    "file.txt/x",
+    "http://example.org/.env",
+    "http://example.org/a..b?c=d",
+    " src/new.rs ",
+    "a%20b.txt",
+    "100%.txt",
+    "src\\new.rs",
+    "main.rs:12",
+    "notes: today.md",
+    "routes/$id/edit.tsx",
+    "$id.tsx",
+    "short/../x",
+];
+
+/// Paths that lead out, or to what is not for tools.
+#[cfg(unix)]
+const HARMFUL: &[&str] = &[
+    "https://example.org/x",
+    "   /etc/passwd",
+    "\t/etc/passwd\n",
+    "\u{feff}/etc/passwd",
+    "\"/etc/passwd\"",
+    "%2e%2e/x",
+    "%2E%2E%2Fx",
+    "%252e%252e/x",
+    "%2fetc/passwd",
+    "%ff/../../x",
+    "..\\x",
+    "src\\..\\..\\x",
+    "..%5cx",
+    "\\\\server\\share",
+    "C:\\x",
+    "c:x",
+    "a\nb",
+    "short/../../x",
+    "x://../../../../etc/passwd",
+    "x:///etc/passwd",
+    "x:/etc/passwd",
+    "x:../../y",
+    "http://a/../../../../../etc/passwd",
+    "http://a/%2e%2e/%2e%2e/etc/passwd",
+    "http://a\\..\\x",
+    "http:///etc/passwd",
+    "http:/etc/passwd",
+    "file://localhost/etc/passwd",
+    "file:/etc/passwd",
+    " FILE:/etc/passwd",
+    "file:../x",
+    "file://../x",
+    "file:%2fetc",
+    "jar:file:///etc/x",
+    "file:.git/config",
+    "file:.git?x",
+    "%2egit/config",
+    "/etc/passwd",
+    "../outside",
+    "not/there/../../../outside",
+    "link",
+    "link/x",
+    "inner/../../outside",
+    "dangling",
+    "loop",
+    "~/x",
+    "file:///etc/passwd",
+    "file:///%65tc/passwd",
+    ".git/config",
+    "repository/config",
+    "a/.ENV",
+];
+
+/// Paths of which it is not certain.
+#[cfg(unix)]
+const UNCLEAR: &[&str] = &["s3://bucket/key", "$HOME/x", "${HOME}", ".vscode/x"];
 
 #[cfg(unix)]
 #[test]
@@ -73,37 +166,18 @@ fn paths_that_lead_out_are_denied_whatever_they_look_like() {
     symlink(room.path().join("outside/nothing"), workspace.join("dangling")).unwrap();
     symlink("loop", workspace.join("loop")).unwrap();
     symlink(".git", workspace.join("repository")).unwrap();
+    symlink("src/deep", workspace.join("short")).unwrap();
+    symlink("/", workspace.join("https:")).unwrap();
+    let of_inside = |scheme: &str| format!("{scheme}{}", workspace.join("src/new.rs").to_string_lossy());
+    let (inside_file, inside_local) = (of_inside("file://"), of_inside("file://localhost"));
     let inside = workspace.join("src/new.rs").to_string_lossy().into_owned();
     let outside = room.path().join("outside/x").to_string_lossy().into_owned();
-    let deny = Some(Decision::Deny);
-    let cases = [
-        ("src/new.rs", None),
-        ("", None),
-        (".", None),
-        (&*inside, None),
-        ("not/there/yet", None),
-        ("src/../file.txt", None),
-        ("inner/x", None),
-        ("file.txt/x", None),
-        ("https://example.org/.env", None),
-        (&*outside, deny),
-        ("/etc/passwd", deny),
-        ("../outside", deny),
-        ("not/there/../../../outside", deny),
-        ("link", deny),
-        ("link/x", deny),
-        ("inner/../../outside", deny),
-        ("dangling", deny),
-        ("loop", deny),
-        ("~/x", deny),
-        ("file:///etc/passwd", deny),
-        ("file:///%65tc/passwd", deny),
-        (".git/config", deny),
-        ("repository/config", deny),
-        ("a/.ENV", deny),
-        (".vscode/x", Some(Decision::Ask)),
-    ];
-    for (path, expected) in cases {
+    let of_folder =
+        [(&*inside, None), (&*inside_file, None), (&*inside_local, None), (&*outside, Some(Decision::Deny))];
+    let (deny, ask) = (Some(Decision::Deny), Some(Decision::Ask));
+    let fixed = [(HARMLESS, None), (HARMFUL, deny), (UNCLEAR, ask)];
+    let fixed = fixed.iter().flat_map(|(paths, expected)| paths.iter().map(move |path| (*path, *expected)));
+    for (path, expected) in fixed.chain(of_folder) {
         let found = check_paths(&[("path".to_owned(), path.to_owned())], &workspace);
         assert_eq!(found.as_ref().map(|(decision, _)| *decision), expected, "{path}: {found:?}");
     }

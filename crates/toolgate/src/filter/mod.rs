@@ -28,6 +28,7 @@ pub use argument_pattern::ArgumentPattern;
 pub use arguments::Arguments;
 pub use entry::{Entry, EntryError, check};
 pub use name_pattern::NamePattern;
+pub(crate) use percent::decoded as percent_decoded;
 pub use tool_filter::{FilterList, FilterVerdict, Strictness, ToolFilter, Visibility};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Percent-encoding, as far as it can make one path look like another.
 
 /// The text with `%41` turned into what it means; what means no text stays.
-pub(super) fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

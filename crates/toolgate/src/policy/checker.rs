@@ -24,14 +24,16 @@ pub struct AllowedPath {
     pub excluded_args: Vec<String>,
 }
 
-/// The texts among arguments that are paths, each with the name of its argument. Elements of a list go by the name of the list. `None` when there
-/// are more than [`CHECKED_PATHS_MAX`].
+/// The texts among arguments that are paths, each with the name of its argument. Elements of a list go by the name of the list. What stands in an
+/// argument that is a path is one too, keys of an object included, except for what is plainly the content of a file. `None` when there are more
+/// than [`CHECKED_PATHS_MAX`].
 #[must_use]
 pub fn collect_paths(arguments: &Value, config: &AllowedPath) -> Option<Vec<(String, String)>> {
     let mut paths = Vec::new();
     if let Value::Object(members) = arguments {
         for (key, value) in members {
-            collect(key, key, value, &mut Collecting { config, paths: &mut paths });
+            let argument = Argument { name: key, key, is_within_path: false };
+            collect(argument, value, &mut Collecting { config, paths: &mut paths });
         }
     }
     (paths.len() <= CHECKED_PATHS_MAX).then_some(paths)
@@ -42,24 +44,48 @@ struct Collecting<'a> {
     paths: &'a mut Vec<(String, String)>,
 }
 
-/// `name` is the whole name of an argument, `key` the last part of it.
-fn collect(name: &str, key: &str, value: &Value, collecting: &mut Collecting<'_>) {
+/// One argument, or a part of one.
+#[derive(Clone, Copy)]
+struct Argument<'a> {
+    /// Its whole name.
+    name: &'a str,
+    /// The last part of it.
+    key: &'a str,
+    /// Whether it stands in one that is a path.
+    is_within_path: bool,
+}
+
+fn collect(argument: Argument<'_>, value: &Value, collecting: &mut Collecting<'_>) {
+    let Argument { name, key, is_within_path } = argument;
     if collecting.paths.len() > CHECKED_PATHS_MAX
         || collecting.config.excluded_args.iter().any(|excluded| excluded == name)
     {
         return;
     }
-    let is_meant = is_path(key) || collecting.config.included_args.iter().any(|included| included == name);
+    let is_meant = is_path(key)
+        || collecting.config.included_args.iter().any(|included| included == name)
+        || (is_within_path && !is_content(key));
     match value {
         Value::String(path) if is_meant => collecting.paths.push((name.to_owned(), path.clone())),
-        Value::Array(elements) => elements.iter().for_each(|element| collect(name, key, element, collecting)),
+        Value::Array(elements) => elements.iter().for_each(|element| collect(argument, element, collecting)),
         Value::Object(members) => {
             for (key, value) in members {
-                collect(&format!("{name}.{key}"), key, value, collecting);
+                if is_meant {
+                    collecting.paths.push((name.to_owned(), key.clone()));
+                }
+                let part = Argument { name: &format!("{name}.{key}"), key, is_within_path: is_meant };
+                collect(part, value, collecting);
             }
         }
         _ => {}
     }
+}
+
+/// Whether what stands in a path under that name is the content of a file.
+fn is_content(key: &str) -> bool {
+    let key: String = key.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let contents = ["content", "contents", "text", "body", "data", "oldtext", "newtext", "oldstring", "newstring"];
+    contents.contains(&&*key)
 }
 
 /// Whether an argument of that name is a path.
@@ -72,15 +98,17 @@ fn is_path(key: &str) -> bool {
 #[must_use]
 pub fn segment_verdict(path: &str) -> Option<Decision> {
     let verdict = |segment: &str| match &*plain(segment) {
-        ".git" | ".env" | "node_modules" => Some(Decision::Deny),
+        ".git" | "git~1" | ".env" | "node_modules" => Some(Decision::Deny),
         ".vscode" => Some(Decision::Ask),
         _ => None,
     };
     path.split(['/', '\\']).filter_map(verdict).max()
 }
 
-/// A name as a file system that is generous about names understands it: any capitals, dots and spaces at its end, `:stream`.
+/// A name as a file system that is generous about names understands it: any capitals, dots and spaces at its end, `:stream`, marks that
+/// nobody sees.
 fn plain(segment: &str) -> String {
     let name = segment.split(':').next().unwrap_or_default();
-    name.trim_end_matches(['.', ' ']).to_lowercase()
+    let is_seen = |letter: &char| !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    name.trim_end_matches(['.', ' ']).chars().filter(is_seen).flat_map(char::to_lowercase).collect()
 }

@@ -54,8 +54,9 @@ fn by_other_name(target: &Target, decision: Decision) -> Vec<Target> {
     let tool = NamePattern::of(real);
     match &target.server {
         ServerPattern::Any => {
-            let built_in = |server: &&str| ServerPattern::BuiltIn((*server).to_owned());
-            BUILT_IN_SERVERS.iter().map(|server| Target { server: built_in(&server), tool: tool.clone() }).collect()
+            let built_in =
+                |server: &&str| Target { server: ServerPattern::BuiltIn((*server).to_owned()), tool: tool.clone() };
+            BUILT_IN_SERVERS.iter().map(built_in).collect()
         }
         ServerPattern::BuiltIn(_) => vec![Target { server: target.server.clone(), tool }],
         // The server that is named may be the built-in one: a restriction must not miss it.
