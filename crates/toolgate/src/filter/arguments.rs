@@ -44,6 +44,14 @@ impl<'a> Arguments<'a> {
         Arguments { value, folder: self.folder, home: self.home, script: OnceCell::from(Some(Ok(script))) }
     }
 
+    /// The same call with other arguments.
+    pub(crate) fn with_value<'b>(&self, value: &'b Value) -> Arguments<'b>
+    where
+        'a: 'b,
+    {
+        Arguments { value, folder: self.folder, home: self.home, script: OnceCell::new() }
+    }
+
     /// As they were given.
     #[must_use]
     pub fn value(&self) -> &'a Value {

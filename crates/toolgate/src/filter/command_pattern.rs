@@ -16,10 +16,10 @@ pub(super) fn permits_all(patterns: &[&str], line: &CommandLine<'_>) -> bool {
         && (script.commands.iter().all(|command| !command.is_redirected) || is_only_harmless(&line.text, script))
 }
 
-/// Whether some simple command could be one that the pattern restricts. What cannot be read could be anything.
+/// Whether some simple command could be one that the pattern restricts. What cannot be read, and what runs others unseen, could be anything.
 pub(super) fn restricts_any(pattern: &str, line: &CommandLine<'_>) -> bool {
     let Ok(script) = line.script.as_ref() else { return true };
-    script.commands.iter().any(|command| possibly(pattern, command))
+    script.commands.iter().any(|command| command.runs_unseen || possibly(pattern, command))
 }
 
 /// Whether some simple command could be given a variable with such a value.
@@ -39,7 +39,7 @@ fn certainly(pattern: &str, command: &SimpleCommand) -> bool {
     if !pattern.contains('*') {
         return command.begins_with(pattern, Reach::Permission);
     }
-    let wanted = words_before_last_stars(pattern);
+    let wanted: Vec<&str> = without_last_stars(pattern).split_whitespace().collect();
     let is_word = |(at, wanted): (usize, &&str)| {
         let literal = command.words.get(at).and_then(|word| word.literal.as_deref());
         literal.is_some_and(|literal| glob(wanted, literal))
@@ -49,31 +49,23 @@ fn certainly(pattern: &str, command: &SimpleCommand) -> bool {
 }
 
 fn possibly(pattern: &str, command: &SimpleCommand) -> bool {
-    if !pattern.contains('*') {
-        return command.begins_with(pattern, Reach::Restriction);
+    let beginning = without_last_stars(pattern);
+    if !beginning.contains('*') {
+        return command.begins_with(beginning, Reach::Restriction);
     }
     let text = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    glob(&format!("{pattern}*"), &text) || words_could_be(&words_before_last_stars(pattern), command)
-}
-
-fn words_could_be(wanted: &[&str], command: &SimpleCommand) -> bool {
-    for (at, wanted) in wanted.iter().enumerate() {
-        let Some(word) = command.words.get(at) else { return false };
-        // A word that depends on something can become any number of words.
-        let Some(literal) = word.literal.as_deref() else { return true };
-        let program = literal.rsplit(['/', '\\']).next().filter(|_| at == 0).unwrap_or(literal);
-        if !glob(wanted, literal) && !glob(wanted, program) {
-            return false;
-        }
-    }
-    true
+    glob(&format!("{beginning}*"), &text) || command.could_be_like(beginning)
 }
 
 /// A pattern is a beginning anyway, so `git *` is `git`.
-fn words_before_last_stars(pattern: &str) -> Vec<&str> {
-    let mut words: Vec<&str> = pattern.split_whitespace().collect();
-    while words.last().is_some_and(|word| word.bytes().all(|byte| byte == b'*')) {
-        words.pop();
+fn without_last_stars(pattern: &str) -> &str {
+    let mut rest = pattern.trim_end();
+    loop {
+        let shorter = rest.trim_end_matches('*');
+        // `git*` is about programs that begin so.
+        if shorter.len() == rest.len() || !(shorter.is_empty() || shorter.ends_with(char::is_whitespace)) {
+            return rest;
+        }
+        rest = shorter.trim_end();
     }
-    words
 }

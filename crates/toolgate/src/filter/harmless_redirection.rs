@@ -3,8 +3,7 @@
 use crate::shell::{self, Script};
 
 /// As they are usually written, behind or between the words of a command.
-const HARMLESS: [&str; 9] =
-    ["2>&1", "1>&2", ">&2", ">/dev/null", "1>/dev/null", "2>/dev/null", "&>/dev/null", ">&/dev/null", "</dev/null"];
+const HARMLESS: [&str; 7] = ["2>&1", "1>&2", ">&2", ">/dev/null", "1>/dev/null", "2>/dev/null", "</dev/null"];
 
 /// Whether a command has no other redirection than such: without them it is the same command, redirected nowhere.
 pub(super) fn is_only_harmless(text: &str, script: &Script) -> bool {

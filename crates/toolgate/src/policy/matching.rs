@@ -3,10 +3,11 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::facts::Presence;
+use super::facts::{CallFacts, Presence};
 use super::rank::Ranked;
 use super::rule::{Condition, ServerPattern};
 use super::subject::Subject;
+use super::when::When;
 use crate::filter::ArgumentPattern;
 use crate::shell::{Reach, SimpleCommand};
 
@@ -108,7 +109,7 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
     match condition {
         Condition::ArgsPattern(pattern) => {
             let is_meant =
-                || reach == Reach::Restriction && subject.marked_normalised().is_some_and(|it| pattern.is_match(it));
+                || reach == Reach::Restriction && subject.marked_readings().iter().any(|it| pattern.is_match(it));
             Fit::of(pattern.is_match(subject.marked()) || is_meant())
         }
         Condition::CommandPrefix(prefixes) => commands_fit(subject, reach, |command| {
@@ -117,18 +118,37 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
         Condition::CommandRegex(pattern) => commands_fit(subject, reach, |command| regex_fits(pattern, command, reach)),
         Condition::Entry(pattern) => entry_fits(pattern, subject, reach),
         Condition::Annotations(expected) => Fit::of(annotations_fit(expected, subject.facts.annotations)),
-        Condition::When(when) => Fit::of(when.holds(&subject.facts, reach)),
+        Condition::When(when) => Fit::of(when_holds(when, subject, reach)),
     }
+}
+
+/// Whether tests hold of the arguments; for a restriction, also with the command as it is meant.
+fn when_holds(when: &When, subject: &Subject<'_>, reach: Reach) -> bool {
+    let facts = &subject.facts;
+    let is_meant = |value: &Value| {
+        let arguments = facts.arguments.with_value(value);
+        when.holds(&CallFacts { arguments: &arguments, ..*facts }, reach)
+    };
+    when.holds(facts, reach) || (reach == Reach::Restriction && subject.readings().iter().any(is_meant))
 }
 
 /// Whether the command of the subject fits; for a whole call, whether any command in it does, or for a permission every one.
 fn commands_fit(subject: &Subject<'_>, reach: Reach, fits: impl Fn(&SimpleCommand) -> Fit) -> Fit {
+    // What runs commands that nobody sees may run the one that is held back.
+    let fits = |command: &SimpleCommand| match fits(command) {
+        Fit::No if reach == Reach::Restriction && command.runs_unseen => Fit::Unsure,
+        fit => fit,
+    };
     if let Some(command) = subject.command {
         return fits(command);
     }
-    match (subject.facts.arguments.script(), reach) {
-        (None, _) | (Some(Err(_)), Reach::Permission) => Fit::No,
+    let arguments = subject.facts.arguments;
+    match (arguments.script(), reach) {
+        (None | Some(Err(_)), Reach::Permission) => Fit::No,
         (Some(Err(_)), Reach::Restriction) => Fit::Unsure,
+        // A command that is no text is one all the same.
+        (None, Reach::Restriction) if arguments.value().get("command").is_some() => Fit::Unsure,
+        (None, Reach::Restriction) => Fit::No,
         (Some(Ok(script)), Reach::Permission) => script.commands.iter().map(fits).min().unwrap_or(Fit::No),
         (Some(Ok(script)), Reach::Restriction) => script.commands.iter().map(fits).max().unwrap_or(Fit::No),
     }
@@ -138,7 +158,7 @@ fn commands_fit(subject: &Subject<'_>, reach: Reach, fits: impl Fn(&SimpleComman
 fn regex_fits(pattern: &Regex, command: &SimpleCommand, reach: Reach) -> Fit {
     // The first match is the leftmost: if any begins at the beginning, it is that one.
     let begins = |text: &str| pattern.find(text).is_some_and(|found| found.start() == 0);
-    if begins(&command.text) || (reach == Reach::Restriction && begins(&command.normalised())) {
+    if begins(&command.text) || (reach == Reach::Restriction && command.readings().iter().any(|it| begins(it))) {
         return Fit::Yes;
     }
     // `$tool --force` can be any program.
@@ -154,9 +174,16 @@ fn entry_fits(pattern: &ArgumentPattern, subject: &Subject<'_>, reach: Reach) ->
         ArgumentPattern::Key { key, .. } => key == "command",
     };
     let arguments = subject.facts.arguments;
-    match Fit::of(pattern.matches(arguments, reach)) {
-        Fit::Yes if is_about_command && matches!(arguments.script(), Some(Err(_))) => Fit::Unsure,
-        fit => fit,
+    match (Fit::of(pattern.matches(arguments, reach)), arguments.script()) {
+        (Fit::Yes, Some(Err(_))) if is_about_command => Fit::Unsure,
+        (Fit::Yes, Some(Ok(script))) if is_about_command && script.commands.iter().any(|it| it.runs_unseen) => {
+            // It is certain when it would also be so if all were seen.
+            let mut seen = script.clone();
+            seen.commands.iter_mut().for_each(|command| command.runs_unseen = false);
+            let is_certain = pattern.matches(&arguments.with_script(arguments.value(), seen), reach);
+            if is_certain { Fit::Yes } else { Fit::Unsure }
+        }
+        (fit, _) => fit,
     }
 }
 

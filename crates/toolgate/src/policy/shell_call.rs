@@ -3,6 +3,8 @@
 //! The text as a whole can only restrict further. What a transparent wrapper runs decides, unless a rule about commands holds back the
 //! wrapper itself. So a command is never easier to run because another one stands beside it.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::decision::{Decision, Mode, Tier};
@@ -18,18 +20,34 @@ use crate::shell::{Risk, Script, SimpleCommand, Wrapping};
 /// The tool whose `command` is a shell command, whoever offers it.
 pub const SHELL_TOOL: &str = "run_shell_command";
 
+/// What tools call the folder that a command runs in.
+const FOLDER_KEYS: [&str; 10] = [
+    "cwd",
+    "directory",
+    "dir",
+    "dir_path",
+    "workdir",
+    "working_directory",
+    "working_dir",
+    "workingDirectory",
+    "folder",
+    "path",
+];
+
 /// Whether a call runs a shell command.
 pub(super) fn is_shell_call(facts: &CallFacts<'_>) -> bool {
-    facts.tool == SHELL_TOOL && facts.arguments.command().is_some()
+    facts.tool == SHELL_TOOL && facts.arguments.value().get("command").is_some()
 }
 
 /// What is decided about such a call.
 pub(super) fn judge(policy: &Policy, facts: &CallFacts<'_>, watch: &mut dyn Watch) -> Verdict {
-    let mut judge = Judge { policy, candidates: policy.candidates(facts.server, facts.tool), facts, watch };
+    let candidates = policy.candidates(facts.server, facts.tool);
+    let mut judge = Judge { policy, candidates, facts, watch, leads_elsewhere: false };
     match facts.arguments.script() {
         Some(Ok(script)) if !script.commands.is_empty() => judge.script(script),
         Some(Err(unreadable)) => judge.unreadable(&unreadable.why),
-        Some(Ok(_)) | None => judge.unreadable("there is no command in it"),
+        Some(Ok(_)) => judge.unreadable("there is no command in it"),
+        None => judge.unreadable("`command` is no text"),
     }
 }
 
@@ -38,6 +56,8 @@ struct Judge<'j, 'a> {
     candidates: Candidates<'j>,
     facts: &'j CallFacts<'a>,
     watch: &'j mut dyn Watch,
+    /// Whether some command of the text may run in another folder than the one that was trusted.
+    leads_elsewhere: bool,
 }
 
 impl<'j> Judge<'j, '_> {
@@ -54,6 +74,7 @@ impl<'j> Judge<'j, '_> {
     }
 
     fn script(&mut self, script: &Script) -> Verdict {
+        self.leads_elsewhere = self.starts_elsewhere() || script.commands.iter().any(SimpleCommand::leads_elsewhere);
         let given = self.facts.arguments;
         if bytes_of(given.value()).saturating_mul(script.commands.len()) > SHELL_CALL_BYTES_MAX {
             return self.unreadable("it has many commands, and large arguments beside them");
@@ -111,7 +132,7 @@ impl<'j> Judge<'j, '_> {
                 verdict.decision = Decision::Ask;
                 verdict.adjustments.push(concern);
             }
-        } else if self.facts.builtin.is_some() && is_milder_when_safe(&weighing) && command.risk() == Risk::KnownSafe {
+        } else if self.facts.builtin.is_some() && is_milder_when_safe(&weighing) && self.only_looks(command) {
             verdict.decision = Decision::Allow;
             verdict.adjustments.push(format!("`{}` is known to look only", command.text));
         }
@@ -132,10 +153,29 @@ impl<'j> Judge<'j, '_> {
         holds_back.then(|| Weight { verdict: weighing.verdict(), is_of_concern: false })
     }
 
+    /// Whether the call says that the command runs in another folder.
+    fn starts_elsewhere(&self) -> bool {
+        let is_elsewhere = |value: &Value| match value {
+            Value::Null => false,
+            Value::String(text) => !matches!(text.as_str(), "" | "." | "./") && Path::new(text) != self.facts.folder,
+            _ => true,
+        };
+        FOLDER_KEYS.iter().filter_map(|key| self.facts.arguments.value().get(key)).any(is_elsewhere)
+    }
+
+    /// Whether a command only looks, and only into the folder.
+    fn only_looks(&self, command: &SimpleCommand) -> bool {
+        command.risk() == Risk::KnownSafe && command.stays_in(self.facts.folder)
+    }
+
     /// Why a command needs a rule that speaks of it in particular.
     fn concern(&self, command: &SimpleCommand) -> Option<String> {
         if command.is_git() && !self.facts.folder_is_trusted {
             return Some("in a folder that is not trusted, `git` may run what the folder says".to_owned());
+        }
+        let is_elsewhere = command.is_git() && (self.leads_elsewhere || command.is_git_elsewhere());
+        if is_elsewhere && self.facts.mode != Mode::Yolo {
+            return Some("in another folder than the trusted one, `git` may run what that folder says".to_owned());
         }
         match command.risk() {
             Risk::Dangerous(why) if self.facts.mode != Mode::Yolo => Some(format!("`{}`: {why}", command.text)),

@@ -20,7 +20,8 @@ pub(super) struct Subject<'a> {
     /// The names by which a restriction knows its tool.
     pub(super) spellings: Spellings<'a>,
     marked: OnceCell<String>,
-    marked_normalised: OnceCell<Option<String>>,
+    readings: OnceCell<Vec<Value>>,
+    marked_readings: OnceCell<Vec<String>>,
 }
 
 impl<'a> Subject<'a> {
@@ -31,7 +32,8 @@ impl<'a> Subject<'a> {
             command: None,
             spellings: Spellings::new(facts.server, facts.tool),
             marked: OnceCell::new(),
-            marked_normalised: OnceCell::new(),
+            readings: OnceCell::new(),
+            marked_readings: OnceCell::new(),
         }
     }
 
@@ -45,15 +47,19 @@ impl<'a> Subject<'a> {
         self.marked.get_or_init(|| canonical_json::marked(self.facts.arguments.value()))
     }
 
-    /// The same with the command as the shell understands it, when that is not how it is written.
-    pub(super) fn marked_normalised(&self) -> Option<&str> {
-        let marked = || {
-            let command = self.command?;
-            let normalised = command.normalised();
-            let differs = normalised != command.text;
-            differs.then(|| canonical_json::marked(&with_command(self.facts.arguments.value(), &normalised)))
+    /// The arguments with the command as the shell understands it, as far as that is not how it is written.
+    pub(super) fn readings(&self) -> &[Value] {
+        let read = || {
+            let Some(command) = self.command else { return Vec::new() };
+            let others = command.readings().into_iter().filter(|reading| *reading != command.text);
+            others.map(|reading| with_command(self.facts.arguments.value(), &reading)).collect()
         };
-        self.marked_normalised.get_or_init(marked).as_deref()
+        self.readings.get_or_init(read)
+    }
+
+    /// The same as `argsPattern` sees them.
+    pub(super) fn marked_readings(&self) -> &[String] {
+        self.marked_readings.get_or_init(|| self.readings().iter().map(canonical_json::marked).collect())
     }
 }
 

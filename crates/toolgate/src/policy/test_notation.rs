@@ -5,10 +5,12 @@
 //! command of the built-in server, or `flag… box$ command` for one of another server.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::when::{Pointer, Test, When};
 use super::{
     CallFacts, Condition, Decision, Mode, Presence, Remembered, Rule, RuleKind, RuleOrigin, ServerPattern, Tier,
 };
@@ -70,6 +72,10 @@ fn condition(rule: &mut Rule, word: &str) {
         "prefix" => rule.conditions.push(Condition::CommandPrefix(value.split('|').map(str::to_owned).collect())),
         "regex" => rule.conditions.push(Condition::CommandRegex(regex())),
         "args" => rule.conditions.push(Condition::ArgsPattern(regex())),
+        "command" => {
+            let (pointer, tests) = (Pointer::new("/command").unwrap(), vec![Test::Matches(regex())]);
+            rule.conditions.push(Condition::When(Arc::new(When::Argument { pointer, tests })));
+        }
         "entry" => rule.conditions.push(Condition::Entry(ArgumentPattern::parse(value).unwrap())),
         "read-only" => {
             rule.conditions.push(Condition::Annotations(vec![("readOnlyHint".to_owned(), Value::Bool(true))]));

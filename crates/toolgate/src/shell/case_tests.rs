@@ -1,5 +1,7 @@
 //! Shell commands as one line of data each: the text, what is expected of it, and the section of the behaviour that asks for it.
 
+use std::path::Path;
+
 use super::{Reach, Risk, Script, SimpleCommand, Unreadable, Wrapping, read};
 
 const CASES: &str = include_str!("cases.txt");
@@ -54,6 +56,9 @@ fn observed(what: &str, value: &str, outcome: &Result<Script, Unreadable>) -> St
         "words" => each(shown_words),
         "assigns" => each(|command| command.assignments.join(",")),
         "redirects" => each(|command| command.is_redirected.to_string()),
+        "unseen" => each(|command| command.runs_unseen.to_string()),
+        "elsewhere" => each(|command| command.leads_elsewhere().to_string()),
+        "stays" => each(|command| command.stays_in(Path::new("/work/here")).to_string()),
         "git" => each(|command| command.is_git().to_string()),
         "wraps" => each(|command| match command.wrapping {
             Wrapping::Nothing => "nothing".to_owned(),

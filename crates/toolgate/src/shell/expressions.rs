@@ -1,4 +1,4 @@
-//! What stands inside `${…}`, `$((…))`, `((…))` and `[[ … ]]`: no commands, unless they are substituted there.
+//! What stands inside `${…}`, `$((…))` and `[ … ]`: no commands, unless they are substituted there.
 
 use tree_sitter::Node;
 
@@ -12,9 +12,15 @@ impl<'tree> Walk<'tree, '_> {
         let place = if step.place == Place::Code { Place::Expression } else { step.place };
         let step = Step { place, ..step };
         match step.node.kind() {
-            "simple_expansion" => Ok(()),
-            "string" | "translated_string" => self.lone_word(step),
-            "raw_string" | "ansi_c_string" | "concatenation" if place == Place::Expression => self.lone_word(step),
+            // A dollar sign that stands alone is a letter, and what follows it is another word.
+            "simple_expansion" => children(step.node, self.text, Gap::Nothing).map(|_| ()),
+            // Where quotes within quotes end, shells do not agree.
+            "string" if place == Place::QuotedExpression => Err(Unreadable::because(format!(
+                "`{}` is quoted within quotes; use a variable",
+                excerpt(text_of(step.node, self.text))
+            ))),
+            "string" => self.lone_word(step),
+            "raw_string" | "concatenation" if place == Place::Expression => self.lone_word(step),
             _ if step.node.child_count() == 0 => self.letters(step.node, &['{', '}']),
             "expansion" => self.parameter(step),
             _ => {
@@ -28,9 +34,6 @@ impl<'tree> Walk<'tree, '_> {
     /// `${…}`.
     fn parameter(&mut self, step: Step<'tree>) -> Result<(), Unreadable> {
         let text = text_of(step.node, self.text);
-        if text.strip_suffix('}').is_some_and(|inner| inner.trim_end().ends_with("@P")) {
-            return Err(Unreadable::because("`${…@P}` runs what a variable holds"));
-        }
         let nodes = children(step.node, self.text, Gap::Lines)?;
         if nodes.iter().any(|node| matches!(text_of(*node, self.text), "=" | ":=")) {
             let is_name = |letter: &char| letter.is_alphanumeric() || *letter == '_';
@@ -52,7 +55,7 @@ impl<'tree> Walk<'tree, '_> {
             let is_fine = match letter {
                 '\\' => rest.next().is_some_and(|escaped| !"'\"`\n".contains(escaped)),
                 '$' => !expands(self.text.get(node.end_byte() - rest.as_str().len()..).unwrap_or_default()),
-                '\'' | '"' | '`' | ';' | '&' | '\n' => false,
+                '\'' | '"' | '`' | ';' | '&' | '\n' | '<' | '>' | '(' => false,
                 other => !ends.contains(&other),
             };
             if !is_fine {
@@ -63,11 +66,10 @@ impl<'tree> Walk<'tree, '_> {
         Ok(())
     }
 
-    /// `[ … ]` and `[[ … ]]`.
+    /// `[ … ]`.
     pub(super) fn test(&mut self, step: Step<'tree>) -> Result<(), Unreadable> {
         let text = text_of(step.node, self.text);
-        let is_command = !text.starts_with("[[");
-        if is_command && text.contains('\n') {
+        if text.contains('\n') {
             return Err(Unreadable::because("`[` and `]` are not on one line"));
         }
         let inner = text.trim_start_matches('[').trim_end_matches(']');
@@ -85,14 +87,11 @@ impl<'tree> Walk<'tree, '_> {
                 "word"
                 | "string"
                 | "raw_string"
-                | "ansi_c_string"
-                | "translated_string"
                 | "number"
                 | "concatenation"
                 | "simple_expansion"
                 | "expansion"
                 | "command_substitution"
-                | "process_substitution"
                 | "arithmetic_expansion"
                 | "brace_expression" => {
                     let (word, holes) = self.word(node)?;
@@ -103,7 +102,7 @@ impl<'tree> Walk<'tree, '_> {
                     return Err(Unreadable::because("something is redirected between `[` and `]`"));
                 }
                 _ if node.child_count() == 0 => {
-                    self.test_token(node, is_command)?;
+                    self.test_token(node)?;
                     words.push(Word::plain(text_of(node, self.text), text_of(node, self.text)));
                 }
                 _ => stack.extend(children(node, self.text, Gap::Lines)?.into_iter().rev()),
@@ -120,20 +119,19 @@ impl<'tree> Walk<'tree, '_> {
             words,
             is_redirected: step.is_redirected,
             wrapping: Wrapping::Nothing,
+            runs_unseen: false,
         };
         add(command, self.around, self.found)?;
         self.fill(&inside, step);
         Ok(())
     }
 
-    /// An operator of a test. Between single brackets those of the shell end the command, and what follows runs.
-    fn test_token(&self, node: Node<'tree>, is_command: bool) -> Result<(), Unreadable> {
+    /// An operator of a test. Those of the shell end the command, and what follows runs.
+    fn test_token(&self, node: Node<'tree>) -> Result<(), Unreadable> {
         let text = text_of(node, self.text);
-        if is_command && text.contains(['&', '|', ';', '<', '>', '(', ')', '\'', '"', '`', '$', '\\']) {
-            return Err(Unreadable::because(format!(
-                "`{text}` between `[` and `]` is not part of the test; write `[[ … ]]`"
-            )));
+        if text.contains(['&', '|', ';', '<', '>', '(', ')', '\'', '"', '`', '$', '\\']) {
+            return Err(Unreadable::because(format!("`{text}` between `[` and `]` is not part of the test; quote it")));
         }
-        if is_command || matches!(text, "&&" | "||") { Ok(()) } else { self.letters(node, &[' ', '\t']) }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
+use super::dialect;
 use super::script::Unreadable;
 use crate::limits::{SHELL_HERE_DOCUMENTS_MAX, SHELL_PARSE_REPORTS_MAX, SHELL_PARSES_MAX, SHELL_TEXT_BYTES_MAX};
 
@@ -67,6 +68,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Unreadable> {
     if parsed.tree.root_node().has_error() {
         return Err(Unreadable::because("it is no complete shell command: a syntax error"));
     }
+    dialect::check(&parsed.tree, &parsed.text)?;
     let range = parsed.tree.root_node().byte_range();
     check_gap(&parsed.text, 0..range.start, Gap::Lines)?;
     check_gap(&parsed.text, range.end..parsed.text.len(), Gap::Lines)?;

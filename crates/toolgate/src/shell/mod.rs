@@ -9,6 +9,8 @@
 mod reach;
 mod script;
 
+mod builtins;
+mod dialect;
 mod expressions;
 mod grammar;
 mod heredocs;
@@ -18,8 +20,11 @@ mod words;
 
 mod wrappers;
 
+mod runners;
 mod wrapper_options;
 
+mod git;
+mod operands;
 mod prefix;
 mod risk;
 

@@ -1,8 +1,10 @@
 //! Whether a command begins with the words of a rule.
 
+use super::git;
 use super::reach::Reach;
 use super::script::{SimpleCommand, Word, program_name};
 use super::words::is_assignment;
+use crate::glob::glob;
 
 impl SimpleCommand {
     /// Whether it begins with the words of `prefix`: `git` begins `git status`, not `github`.
@@ -15,7 +17,7 @@ impl SimpleCommand {
         let wanted = shlex::split(prefix).unwrap_or_else(|| prefix.split_whitespace().map(str::to_owned).collect());
         match reach {
             Reach::Permission => self.certainly_begins_with(&wanted),
-            Reach::Restriction => self.could_begin_with(&wanted),
+            Reach::Restriction => self.could_begin(&wanted, Likeness::Word),
         }
     }
 
@@ -27,56 +29,106 @@ impl SimpleCommand {
             && self.words.iter().zip(wanted).all(|(word, wanted)| word.literal.as_ref() == Some(wanted))
     }
 
-    fn could_begin_with(&self, wanted: &[String]) -> bool {
+    /// Whether it could begin with words like these, in which `*` stands for anything: for what restricts.
+    #[must_use]
+    pub fn could_be_like(&self, pattern: &str) -> bool {
+        let wanted: Vec<String> = pattern.split_whitespace().map(str::to_owned).collect();
+        self.could_begin(&wanted, Likeness::Pattern)
+    }
+
+    fn could_begin(&self, wanted: &[String], likeness: Likeness) -> bool {
         let assignments = wanted.iter().take_while(|word| is_assignment(word)).count();
         let Some((program, arguments)) = wanted.get(assignments..).and_then(<[String]>::split_first) else {
             return true;
         };
-        let Some((own, words)) = self.words.split_first() else { return false };
-        let literal = own.shown();
-        let is_same_program = literal.eq_ignore_ascii_case(program)
-            || (!program.contains('/') && program_name(literal).eq_ignore_ascii_case(program_name(program)));
-        is_same_program && (could_continue(words, arguments) || removes_alike(program, words, arguments))
+        let wanted = Wanted { program, arguments, likeness };
+        // What a program runs that is there to run others may begin at any of its words.
+        let beginnings = if self.runs_unseen { self.words.len() } else { 1 };
+        (0..beginnings).any(|at| self.words.get(at..).is_some_and(|words| wanted.could_be(words)))
     }
 }
 
-/// Whether the command could receive these arguments first.
-fn could_continue(words: &[Word], wanted: &[String]) -> bool {
-    let mut words = words.iter();
-    for wanted in wanted {
-        match words.next() {
-            // It may become all the words that are still wanted.
-            Some(word) if could_be(word, wanted) && word.may_split => return true,
-            Some(word) if could_be(word, wanted) => {}
-            _ => return false,
+/// How the words of a rule are compared.
+#[derive(Clone, Copy)]
+enum Likeness {
+    /// As they are.
+    Word,
+    /// `*` stands for anything.
+    Pattern,
+}
+
+impl Likeness {
+    fn is(self, wanted: &str, literal: &str) -> bool {
+        match self {
+            Self::Word => wanted == literal,
+            Self::Pattern => glob(wanted, literal),
         }
     }
-    true
+
+    fn could_be(self, word: &Word, wanted: &str) -> bool {
+        match (&word.literal, self) {
+            (Some(literal), _) => self.is(wanted, literal),
+            // Nobody means an option with `*`.
+            (None, Self::Word) => wanted.starts_with(&word.head) && !(wanted.starts_with('-') && is_pattern(word)),
+            (None, Self::Pattern) => {
+                let start = wanted.split('*').next().unwrap_or_default();
+                start.starts_with(&word.head) || word.head.starts_with(start)
+            }
+        }
+    }
+
+    /// Whether a command could receive these arguments first.
+    fn could_continue(self, words: &[Word], wanted: &[String]) -> bool {
+        let mut words = words.iter();
+        for wanted in wanted {
+            match words.next() {
+                // It may become all the words that are still wanted.
+                Some(word) if self.could_be(word, wanted) && word.may_split => return true,
+                Some(word) if self.could_be(word, wanted) => {}
+                _ => return false,
+            }
+        }
+        true
+    }
 }
 
-fn could_be(word: &Word, wanted: &str) -> bool {
-    match &word.literal {
-        Some(literal) => literal == wanted,
-        // Nobody means an option with `*`.
-        None => wanted.starts_with(&word.head) && !(wanted.starts_with('-') && is_pattern(word)),
+/// The words of a rule that restricts.
+struct Wanted<'a> {
+    program: &'a str,
+    arguments: &'a [String],
+    likeness: Likeness,
+}
+
+impl Wanted<'_> {
+    fn could_be(&self, words: &[Word]) -> bool {
+        let Some((own, words)) = words.split_first() else { return false };
+        let (own, program) = (own.shown().to_ascii_lowercase(), self.program.to_ascii_lowercase());
+        let is_same_program = self.likeness.is(&program, &own)
+            || (!program.contains('/') && self.likeness.is(program_name(&program), program_name(&own)));
+        is_same_program
+            && (self.likeness.could_continue(words, self.arguments)
+                || (program_name(&own) == "rm" && self.removes_alike(words))
+                || (program_name(&own) == "git" && self.could_be_git(words)))
+    }
+
+    /// `rm -rf` in all its spellings: the same flags together, apart, in another order or by their long names, and the same files.
+    fn removes_alike(&self, words: &[Word]) -> bool {
+        let wanted: Vec<Word> = self.arguments.iter().map(|text| Word::plain(text, text)).collect();
+        let (own, wanted) = (Removal::of(words), Removal::of(&wanted));
+        let has = |flag: &char| own.flags.contains(flag) || own.may_have_more;
+        let files: Vec<String> = wanted.files.iter().map(|file| file.shown().to_owned()).collect();
+        !wanted.flags.is_empty() && wanted.flags.iter().all(has) && self.likeness.could_continue(&own.files, &files)
+    }
+
+    /// Options before the subcommand do not make it another one.
+    fn could_be_git(&self, words: &[Word]) -> bool {
+        git::subcommands(words).iter().any(|rest| self.likeness.could_continue(rest, self.arguments))
     }
 }
 
 /// Whether it begins with a pattern of file names.
 fn is_pattern(word: &Word) -> bool {
     word.literal.is_none() && word.raw.starts_with(['*', '?', '['])
-}
-
-/// `rm -rf` in all its spellings: the same flags together, apart, in another order or by their long names, and the same files.
-fn removes_alike(program: &str, words: &[Word], wanted: &[String]) -> bool {
-    if program_name(program) != "rm" {
-        return false;
-    }
-    let wanted: Vec<Word> = wanted.iter().map(|text| Word::plain(text, text)).collect();
-    let (own, wanted) = (Removal::of(words), Removal::of(&wanted));
-    let has = |flag: &char| own.flags.contains(flag) || own.may_have_more;
-    let files: Vec<String> = wanted.files.iter().map(|file| file.shown().to_owned()).collect();
-    !wanted.flags.is_empty() && wanted.flags.iter().all(has) && could_continue(&own.files, &files)
 }
 
 /// The arguments of `rm`, told apart.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use super::builtins;
 use super::grammar::{self, Gap, children, text_of};
 use super::script::{SimpleCommand, Unreadable, Wrapping, excerpt};
 use super::words::is_assignment;
@@ -62,6 +63,7 @@ pub(super) fn add(command: SimpleCommand, around: &Around, found: &mut Vec<Simpl
             return Err(Unreadable::because(format!("`{}` stands where a program is expected", excerpt(&program.raw))));
         }
     }
+    builtins::check(&command)?;
     let at = found.len();
     found.push(command);
     wrappers::look_through(at, around, found)
@@ -78,7 +80,7 @@ const RESERVED: [&str; 18] = [
 pub(super) enum Place {
     /// Where commands stand.
     Code,
-    /// Inside `${…}`, `$((…))`, `[[ … ]]`.
+    /// Inside `${…}` and `$((…))`.
     Expression,
     /// The same between double quotes or in a here-document: a single quote is a letter there.
     QuotedExpression,
@@ -108,10 +110,8 @@ impl<'tree> Walk<'tree, '_> {
         if step.depth > SHELL_DEPTH_MAX {
             return Err(Unreadable::because(format!("it is nested more than {SHELL_DEPTH_MAX} levels deep")));
         }
-        let is_arithmetic = || text_of(step.node, self.text).starts_with("((");
         match step.node.kind() {
             "command_substitution" => self.substitution(step),
-            "process_substitution" => self.inner(step),
             "test_command" => self.test(step),
             _ if step.place != Place::Code => self.expression(step),
             "command" | "declaration_command" | "unset_command" | "variable_assignment" | "variable_assignments" => {
@@ -120,8 +120,6 @@ impl<'tree> Walk<'tree, '_> {
             "redirected_statement" => self.redirected(step),
             "function_definition" => self.function(step),
             "for_statement" => self.loop_over(step),
-            "compound_statement" if is_arithmetic() => self.expression(step),
-            "c_style_for_statement" => self.counting_loop(step),
             "program" | "list" | "pipeline" | "subshell" | "compound_statement" | "do_group" | "if_statement"
             | "elif_clause" | "else_clause" | "while_statement" | "case_statement" | "case_item"
             | "negated_command" => self.inner(step),
@@ -159,14 +157,6 @@ impl<'tree> Walk<'tree, '_> {
         Ok(())
     }
 
-    fn counting_loop(&mut self, step: Step<'tree>) -> Result<(), Unreadable> {
-        for node in children(step.node, self.text, Gap::Lines)?.into_iter().rev() {
-            let is_body = matches!(node.kind(), "do_group" | "compound_statement");
-            self.go_on(&[node], Step { place: if is_body { Place::Code } else { Place::Expression }, ..step });
-        }
-        Ok(())
-    }
-
     /// A variable that a shell sets without an assignment. Those of the environment are in capitals, and change what programs do.
     pub(super) fn sets(&mut self, name: &str, step: Step<'tree>) -> Result<(), Unreadable> {
         if name.contains(|letter: char| letter.is_ascii_lowercase()) {
@@ -179,6 +169,7 @@ impl<'tree> Walk<'tree, '_> {
             words: Vec::new(),
             is_redirected: step.is_redirected,
             wrapping: Wrapping::Nothing,
+            runs_unseen: false,
         };
         add(command, self.around, self.found)
     }

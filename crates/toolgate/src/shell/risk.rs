@@ -1,7 +1,8 @@
 //! How risky a simple command is, as far as its words tell.
 
+use super::git;
 use super::prefix::Removal;
-use super::script::{SimpleCommand, Word, Wrapping};
+use super::script::{SimpleCommand, Word, Wrapping, program_name};
 
 /// How risky a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,20 +66,23 @@ impl SimpleCommand {
     pub fn risk(&self) -> Risk {
         let Some(program) = self.program().map(str::to_ascii_lowercase) else { return Risk::Unremarkable };
         let arguments = Arguments(self.words.get(1..).unwrap_or_default());
-        if let Some(reason) = danger(&program, &arguments) {
+        if let Some(reason) = danger(&program, &arguments).or_else(|| self.unseen_danger()) {
             return Risk::Dangerous(reason);
         }
         let is_certain = self.assignments.is_empty()
             && !self.is_redirected
             && self.wrapping == Wrapping::Nothing
+            && !self.runs_unseen
             && self.words.iter().all(|word| word.literal.is_some());
         if is_certain && self.only_looks(&arguments) { Risk::KnownSafe } else { Risk::Unremarkable }
     }
 
-    /// Whether it runs `git`, which runs what a folder says.
-    #[must_use]
-    pub fn is_git(&self) -> bool {
-        self.program().is_some_and(|program| program.eq_ignore_ascii_case("git"))
+    /// What a program that is there to run others may run: any of its words may begin that.
+    fn unseen_danger(&self) -> Option<&'static str> {
+        let beginnings = if self.runs_unseen { 1..self.words.len() } else { 0..0 };
+        beginnings.filter_map(|at| self.words.get(at..)?.split_first()).find_map(|(program, arguments)| {
+            danger(&program_name(program.literal.as_deref()?).to_ascii_lowercase(), &Arguments(arguments))
+        })
     }
 
     fn only_looks(&self, arguments: &Arguments<'_>) -> bool {
@@ -90,7 +94,8 @@ impl SimpleCommand {
             "/usr/bin/rg" | "/bin/rg" | "/usr/local/bin/rg" | "/opt/homebrew/bin/rg" => true,
             "git" => matches!(arguments.literals().next(), Some("status" | "log" | "diff" | "show" | "branch")),
             "sed" => prints_lines(arguments),
-            "uniq" => arguments.literals().filter(|argument| !argument.starts_with('-')).count() < 2,
+            // The second file is the one it writes.
+            "uniq" => arguments.operands() < 2,
             _ => LOOKING.contains(&written),
         }
     }
@@ -104,13 +109,30 @@ impl Arguments<'_> {
         self.0.iter().filter_map(|word| word.literal.as_deref())
     }
 
+    /// How many of them are operands: also `-`, and all behind `--`.
+    fn operands(&self) -> usize {
+        let mut is_options_end = false;
+        let is_operand = |argument: &&str| {
+            let is_operand = is_options_end || *argument == "-" || !argument.starts_with('-');
+            is_options_end |= *argument == "--";
+            is_operand
+        };
+        self.literals().filter(is_operand).count()
+    }
+
     /// What the arguments begin with, also of those that are not known to their end.
     fn heads(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|word| word.head.as_str())
     }
 
     fn has(&self, names: &[&str]) -> bool {
-        self.heads().any(|argument| names.contains(&argument.split('=').next().unwrap_or(argument)))
+        self.heads().any(|argument| {
+            let written = argument.split('=').next().unwrap_or(argument);
+            // The beginning of a long name is enough for most programs.
+            let is_short_for =
+                |name: &&str| written.len() > 2 && written.starts_with("--") && name.starts_with(written);
+            names.contains(&written) || names.iter().any(is_short_for)
+        })
     }
 
     /// Whether a letter is among the short flags, alone or with others.
@@ -127,7 +149,7 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
         "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"]) || arguments.has_letter('z'))
             .then_some("`rg` runs other programs with these flags"),
         "git" => git_danger(arguments),
-        "base64" => (arguments.has(&["--output"]) || arguments.heads().any(|argument| argument.starts_with("-o")))
+        "base64" => (arguments.has(&["--output"]) || arguments.has_letter('o'))
             .then_some("`base64` writes a file with this flag"),
         "dd" => {
             arguments.heads().any(|argument| argument.starts_with("of=")).then_some("`dd` overwrites what `of=` names")
@@ -143,31 +165,25 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
 }
 
 fn git_danger(arguments: &Arguments<'_>) -> Option<&'static str> {
-    let is_setting = |argument: &str| argument.starts_with("-c") || argument.starts_with("--config-env");
-    let mut words = arguments.0.iter();
-    let subcommand = loop {
-        let head = words.next()?.head.as_str();
-        if is_setting(head) {
-            return Some("`git` with a setting runs what the setting says");
-        }
-        match head {
-            // These take their value as the next word.
-            "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
-                words.next();
-            }
-            "-p" | "--paginate" => return Some("`git` runs a pager with this flag"),
-            option if option.starts_with('-') => {}
-            subcommand => break subcommand,
-        }
-    };
-    let rest = Arguments(words.as_slice());
-    match subcommand {
-        "status" | "log" | "diff" | "show" if rest.has(&GIT_OUTPUTS) => {
-            Some("`git` writes a file or runs a program with these flags")
-        }
-        "branch" if !rest.0.iter().all(lists_branches) => Some("`git branch` changes branches"),
-        _ => None,
+    if git::has_option(arguments.0, &["-c", "--config-env"]) {
+        return Some("`git` with a setting runs what the setting says");
     }
+    if git::has_option(arguments.0, &["-p", "--paginate"]) {
+        return Some("`git` runs a pager with this flag");
+    }
+    if git::has_option(arguments.0, &["--exec-path"]) {
+        return Some("`git` runs the programs of another folder with this flag");
+    }
+    git::subcommands(arguments.0).into_iter().filter_map(<[Word]>::split_first).find_map(|(subcommand, rest)| {
+        let rest = Arguments(rest);
+        match subcommand.head.as_str() {
+            "status" | "log" | "diff" | "show" if rest.has(&GIT_OUTPUTS) => {
+                Some("`git` writes a file or runs a program with these flags")
+            }
+            "branch" if !rest.0.iter().all(lists_branches) => Some("`git branch` changes branches"),
+            _ => None,
+        }
+    })
 }
 
 fn lists_branches(word: &Word) -> bool {

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::git;
 use super::reading;
 use crate::limits::EXCERPT_CHARS_MAX;
 
@@ -25,6 +26,9 @@ pub struct SimpleCommand {
     pub is_redirected: bool,
     /// Whether it runs another command.
     pub wrapping: Wrapping,
+    /// Whether its purpose is to run commands that its words do not tell: `sh file`, `. file`, `… | sh`. Then it could be any command to a
+    /// restriction.
+    pub runs_unseen: bool,
 }
 
 /// One word of a command.
@@ -96,6 +100,20 @@ impl SimpleCommand {
         let mut words = self.words.iter().map(Word::shown).filter(|word| !word.is_empty());
         let Some(program) = words.next() else { return self.text.clone() };
         words.fold(program_name(program).to_owned(), |text, word| text + " " + word)
+    }
+
+    /// All that a restriction compares it as: as it is meant, and `git` also without the options before its subcommand.
+    #[must_use]
+    pub fn readings(&self) -> Vec<String> {
+        let mut readings = vec![self.normalised()];
+        if self.is_git() {
+            let arguments = self.words.get(1..).unwrap_or_default();
+            for rest in git::subcommands(arguments).into_iter().filter(|rest| rest.len() < arguments.len()) {
+                let words = rest.iter().map(Word::shown).filter(|word| !word.is_empty());
+                readings.push(words.fold("git".to_owned(), |text, word| text + " " + word));
+            }
+        }
+        readings
     }
 
     /// The name of the program without its folder; `None` when it runs none.

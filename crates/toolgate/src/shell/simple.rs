@@ -38,7 +38,7 @@ impl<'tree> Walk<'tree, '_> {
                         self.argument(inner, &mut parts)?;
                     }
                 }
-                "file_redirect" | "herestring_redirect" => self.redirection(node, &mut parts)?,
+                "file_redirect" => self.redirection(node, &mut parts)?,
                 "subshell" => return Err(Unreadable::because("brackets stand where an argument is expected")),
                 _ => self.argument(node, &mut parts)?,
             }
@@ -61,6 +61,7 @@ impl<'tree> Walk<'tree, '_> {
             words: parts.words,
             is_redirected: step.is_redirected || parts.is_redirected,
             wrapping: Wrapping::Nothing,
+            runs_unseen: false,
         };
         add(command, self.around, self.found)?;
         self.fill(&parts.holes, step);
@@ -101,12 +102,6 @@ impl<'tree> Walk<'tree, '_> {
     fn assignment(&mut self, node: Node<'tree>, step: Step<'tree>, parts: &mut Parts<'tree>) -> Result<(), Unreadable> {
         for part in children(node, self.text, Gap::Nothing)? {
             match part.kind() {
-                "subscript" => parts.holes.push(Hole { node: part, place: Place::Expression }),
-                "array" => {
-                    for element in children(part, self.text, Gap::Lines)?.into_iter().filter(Node::is_named) {
-                        parts.holes.extend(self.word(element)?.1);
-                    }
-                }
                 "variable_name" => {}
                 _ if !part.is_named() => {}
                 _ => parts.holes.extend(self.value(part)?),
@@ -196,7 +191,7 @@ impl<'tree> Walk<'tree, '_> {
         let (mut holes, mut words, mut next) = (Vec::new(), Vec::new(), Vec::new());
         for node in children(step.node, self.text, Gap::Blanks)? {
             match node.kind() {
-                "file_redirect" | "herestring_redirect" => {
+                "file_redirect" => {
                     let (target, behind) = self.target(node)?;
                     holes.extend(target);
                     words.extend(behind);
@@ -237,7 +232,7 @@ impl<'tree> Walk<'tree, '_> {
                 "heredoc_start" => start = Some(part),
                 "heredoc_body" => body = Some(part),
                 "heredoc_end" => end = Some(part),
-                "file_redirect" | "herestring_redirect" => {
+                "file_redirect" => {
                     let (target, behind) = self.target(part)?;
                     holes.extend(target);
                     words.extend(behind);
@@ -282,11 +277,7 @@ fn holes(word: Node<'_>) -> Vec<Hole<'_>> {
     let mut stack = vec![(word, Place::Expression)];
     while let Some((node, place)) = stack.pop() {
         match node.kind() {
-            "simple_expansion"
-            | "expansion"
-            | "command_substitution"
-            | "process_substitution"
-            | "arithmetic_expansion" => {
+            "simple_expansion" | "expansion" | "command_substitution" | "arithmetic_expansion" => {
                 found.push(Hole { node, place });
             }
             kind => {

@@ -158,70 +158,12 @@ impl Reader<'_> {
 
     /// What follows a dollar sign that is no expansion.
     fn dollar(&mut self) -> Result<(), Unreadable> {
-        if self.rest().starts_with('\'') {
-            self.at += 1;
-            return self.ansi_quoted();
-        }
-        if self.rest().starts_with('"') {
-            // Translated into the language of whoever runs it.
-            self.not_literal(false);
-            return Ok(());
-        }
-        if expands(self.rest()) {
+        // `$'…'` and `$"…"` are not the same in every shell.
+        if self.rest().starts_with(['\'', '"']) || expands(self.rest()) {
             return self.disagrees();
         }
         self.text.push('$');
         Ok(())
-    }
-
-    /// `$'…'`, after its opening quote.
-    fn ansi_quoted(&mut self) -> Result<(), Unreadable> {
-        loop {
-            match self.expected()? {
-                '\'' => return Ok(()),
-                '\\' => {
-                    let escaped = self.expected()?;
-                    self.ansi_escape(escaped);
-                }
-                other => self.text.push(other),
-            }
-        }
-    }
-
-    fn ansi_escape(&mut self, escaped: char) {
-        let plain = match escaped {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'a' => '\u{7}',
-            'b' => '\u{8}',
-            'e' | 'E' => '\u{1b}',
-            'f' => '\u{c}',
-            'v' => '\u{b}',
-            '\\' | '\'' | '"' | '?' => escaped,
-            'x' => return self.ansi_number(16, 2, 0x7f),
-            'u' => return self.ansi_number(16, 4, u32::MAX),
-            'U' => return self.ansi_number(16, 8, u32::MAX),
-            '0'..='7' => {
-                self.at -= 1;
-                return self.ansi_number(8, 3, 0x7f);
-            }
-            // Control characters: nobody needs them to be literal.
-            'c' => return self.not_literal(false),
-            other => return self.text.extend(['\\', other]),
-        };
-        self.text.push(plain);
-    }
-
-    /// A character by its number; single bytes above `largest` are parts of characters, and zero ends the word.
-    fn ansi_number(&mut self, radix: u32, digits_max: usize, largest: u32) {
-        let digits: String = self.rest().chars().take(digits_max).take_while(|digit| digit.is_digit(radix)).collect();
-        self.at += digits.len();
-        let number = u32::from_str_radix(&digits, radix).ok().filter(|number| (1..=largest).contains(number));
-        match number.and_then(char::from_u32) {
-            Some(character) => self.text.push(character),
-            None => self.not_literal(false),
-        }
     }
 }
 

@@ -149,6 +149,83 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         assigns: true,
         ..OPAQUE
     },
+    Wrapper {
+        name: "flock",
+        flags: "seoxnuFv",
+        valued: "wE",
+        long_flags: &["shared", "exclusive", "nonblock", "nb", "unlock", "close", "no-fork", "verbose"],
+        long_valued: &["timeout", "wait", "conflict-exit-code"],
+        operands: 1,
+        ..OPAQUE
+    },
+    Wrapper {
+        name: "script",
+        flags: "aefq",
+        valued: "cEBIOomT",
+        attached: "t",
+        stops: "hV",
+        long_flags: &["append", "flush", "force", "quiet", "return", "timing"],
+        long_valued: &[
+            "command",
+            "echo",
+            "log-io",
+            "log-in",
+            "log-out",
+            "log-timing",
+            "logging-format",
+            "output-limit",
+        ],
+        operands: 1,
+        ..OPAQUE
+    },
+    Wrapper {
+        name: "chroot",
+        long_flags: &["skip-chdir"],
+        long_valued: &["groups", "userspec"],
+        operands: 1,
+        ..OPAQUE
+    },
+    Wrapper {
+        name: "unshare",
+        flags: "cCfimnprTuU",
+        valued: "GRSw",
+        long_flags: &[
+            "cgroup",
+            "fork",
+            "ipc",
+            "keep-caps",
+            "kill-child",
+            "map-auto",
+            "map-current-user",
+            "map-root-user",
+            "mount",
+            "mount-proc",
+            "net",
+            "pid",
+            "time",
+            "user",
+            "uts",
+        ],
+        long_valued: &["map-group", "map-user", "propagation", "root", "setgid", "setgroups", "setuid", "wd"],
+        ..OPAQUE
+    },
+    Wrapper {
+        name: "fakeroot",
+        flags: "u",
+        valued: "lfis",
+        long_flags: &["unknown-is-real"],
+        long_valued: &["lib", "faked"],
+        ..OPAQUE
+    },
+    Wrapper {
+        name: "npx",
+        flags: "yq",
+        valued: "cpw",
+        long_flags: &["yes", "no", "no-install", "quiet", "ignore-existing", "workspaces"],
+        long_valued: &["call", "package", "workspace"],
+        ..OPAQUE
+    },
+    Wrapper { name: "bunx", long_flags: &["bun", "silent"], long_valued: &["package"], ..OPAQUE },
     Wrapper { name: "doas", flags: "ns", valued: "Cu", stops: "L", assigns: true, ..OPAQUE },
     Wrapper { name: "pkexec", long_flags: &["keep-cwd", "disable-internal-agent"], long_valued: &["user"], ..OPAQUE },
     Wrapper {

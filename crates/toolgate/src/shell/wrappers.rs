@@ -1,6 +1,7 @@
 //! Programs that run other commands: what they run is looked at like everything else.
 
 use super::reading::{Around, add, read_into};
+use super::runners::runs_words;
 use super::script::{SimpleCommand, Unreadable, Word, Wrapping, excerpt, program_name};
 use super::words::is_assignment;
 use super::wrapper_options::{Before, WRAPPERS, Wrapper};
@@ -13,6 +14,19 @@ struct Inner {
     /// Assignments of its own: `env A=b …`.
     assignments: Vec<String>,
     runs: Vec<Run>,
+    /// Whether it runs something else besides.
+    runs_unseen: bool,
+}
+
+impl Inner {
+    fn of(wrapping: Wrapping, runs: Vec<Run>) -> Self {
+        Self { wrapping, assignments: Vec::new(), runs, runs_unseen: false }
+    }
+
+    /// What its words do not tell.
+    fn unseen(runs: Vec<Run>) -> Self {
+        Self { runs_unseen: true, ..Self::of(Wrapping::Opaque, runs) }
+    }
 }
 
 #[derive(Debug)]
@@ -26,8 +40,14 @@ enum Run {
 /// Adds what the command at `at` runs behind it.
 pub(super) fn look_through(at: usize, around: &Around, found: &mut Vec<SimpleCommand>) -> Result<(), Unreadable> {
     let Some(command) = found.get_mut(at) else { return Ok(()) };
+    command.runs_unseen = command.sets_run_variable();
     let Some(inner) = inner(&command.words)? else { return Ok(()) };
-    command.wrapping = inner.wrapping;
+    // A program of that name from some folder may do anything.
+    let program = command.words.first().map(|word| word.raw.as_str()).unwrap_or_default();
+    let is_the_one =
+        command.program() == Some(program) && !program.contains(|letter: char| letter.is_ascii_uppercase());
+    command.wrapping = if is_the_one { inner.wrapping } else { Wrapping::Opaque };
+    command.runs_unseen |= inner.runs_unseen;
     if inner.runs.is_empty() {
         return Ok(());
     }
@@ -61,6 +81,7 @@ fn of_words(words: Vec<Word>, around: &Around) -> SimpleCommand {
         assignments: around.assignments.clone(),
         is_redirected: around.is_redirected,
         wrapping: Wrapping::Nothing,
+        runs_unseen: false,
         words,
     }
 }
@@ -69,27 +90,48 @@ fn inner(words: &[Word]) -> Result<Option<Inner>, Unreadable> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let Some(program) = program.literal.as_deref() else { return Ok(None) };
     let name = program_name(program).to_ascii_lowercase();
-    let opaque = |runs: Vec<Run>| {
-        (!runs.is_empty()).then(|| Inner { wrapping: Wrapping::Opaque, assignments: Vec::new(), runs })
-    };
-    let transparent = |text: Option<String>| {
-        text.map(|text| Inner { wrapping: Wrapping::Transparent, assignments: Vec::new(), runs: vec![Run::Text(text)] })
-    };
+    let opaque = |runs: Vec<Run>| (!runs.is_empty()).then(|| Inner::of(Wrapping::Opaque, runs));
+    let text = |text: Option<String>| text.map(Run::Text).into_iter().collect::<Vec<_>>();
+    let transparent = |text: Option<String>| text.map(|text| Inner::of(Wrapping::Transparent, vec![Run::Text(text)]));
     match name.as_str() {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => Ok(transparent(shell_text(&name, arguments)?)),
-        "fish" => Ok(opaque(shell_text(&name, arguments)?.map(Run::Text).into_iter().collect())),
-        "cmd" => Ok(opaque(cmd_text(arguments)?.map(Run::Text).into_iter().collect())),
-        "powershell" | "pwsh" => Ok(opaque(powershell_text(arguments)?.map(Run::Text).into_iter().collect())),
+        "sh" | "bash" | "dash" | "ash" => shell_runs(&name, arguments, Wrapping::Transparent),
+        "rbash" | "ksh" | "ksh93" | "rksh" | "mksh" | "lksh" | "oksh" | "posh" | "yash" => {
+            shell_runs(&name, arguments, Wrapping::Opaque)
+        }
+        // Their language is another one, so that what is found in it may not be all of it.
+        "zsh" | "fish" | "csh" | "tcsh" | "nu" | "elvish" | "xonsh" | "osh" => {
+            Ok(shell_runs(&name, arguments, Wrapping::Opaque)?.map(|inner| Inner::unseen(inner.runs)))
+        }
+        "cmd" => Ok(Some(or_unseen(text(cmd_text(arguments)?)))),
+        "powershell" | "pwsh" => Ok(Some(or_unseen(text(powershell_text(arguments)?)))),
         "eval" => Ok(transparent(joined("eval", after_dashes(arguments))?)),
         "trap" => Ok(transparent(trap_text(arguments)?)),
-        "." | "source" => Ok(Some(Inner { wrapping: Wrapping::Opaque, assignments: Vec::new(), runs: Vec::new() })),
-        "su" | "runuser" => Ok(opaque(user_text(&name, arguments)?.map(Run::Text).into_iter().collect())),
+        "." | "source" => Ok(Some(Inner::unseen(Vec::new()))),
+        "su" | "runuser" => Ok(Some(or_unseen(text(user_text(&name, arguments)?)))),
         "find" => Ok(opaque(found_files(arguments))),
         _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
             Some(wrapper) => wrapped(wrapper, arguments),
-            None => Ok(None),
+            None => Ok(runs_words(&name, arguments).then(|| Inner::unseen(Vec::new()))),
         },
     }
+}
+
+/// What runs, or else what is read from input or a file.
+fn or_unseen(runs: Vec<Run>) -> Inner {
+    if runs.is_empty() { Inner::unseen(runs) } else { Inner::of(Wrapping::Opaque, runs) }
+}
+
+/// What a shell runs: the text it is given, or else what it reads from its input or from a file.
+fn shell_runs(shell: &str, arguments: &[Word], wrapping: Wrapping) -> Result<Option<Inner>, Unreadable> {
+    if let [Word { literal: Some(only), .. }] = arguments
+        && matches!(only.as_str(), "--help" | "--version")
+    {
+        return Ok(None);
+    }
+    Ok(Some(match shell_text(shell, arguments)? {
+        Some(text) => Inner::of(wrapping, vec![Run::Text(text)]),
+        None => Inner::unseen(Vec::new()),
+    }))
 }
 
 /// The words of a wrapper that takes options and operands before its command.
@@ -100,7 +142,7 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
     }
     let mut rest = arguments.get(before.length..).unwrap_or_default();
     for _ in 0..wrapper.operands {
-        let Some((operand, others)) = rest.split_first() else { return Ok(None) };
+        let Some((operand, others)) = rest.split_first() else { break };
         let is_known =
             operand.literal.as_deref().is_some_and(|text| wrapper.name != "chrt" || text.parse::<u8>().is_ok());
         if !is_known {
@@ -122,15 +164,21 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         "parallel" => parallel_runs(rest)?,
         "watch" => joined("watch", rest)?.map(Run::Text).into_iter().collect(),
         "ssh" => ssh_runs(wrapper, &before, rest)?,
+        "flock" => flock_runs(rest)?,
+        "script" | "npx" | "bunx" => text_and_words(&before, rest),
         _ if rest.is_empty() => Vec::new(),
         _ => vec![Run::Words(rest.to_vec())],
     };
     if runs.is_empty() {
-        return Ok(None);
+        // Without a command they run a shell, which reads its input.
+        let runs_shell = wrapper.wrapping == Wrapping::Opaque && !matches!(wrapper.name, "xargs" | "flock");
+        return Ok(runs_shell.then(|| Inner::unseen(runs)));
     }
-    // A file is written besides.
-    let writes = wrapper.name == "time" && before.value(&["o", "output"]).is_some();
-    Ok(Some(Inner { wrapping: if writes { Wrapping::Opaque } else { wrapper.wrapping }, assignments, runs }))
+    // A file is written besides, or it runs in another folder.
+    let does_more = (wrapper.name == "time" && before.value(&["o", "output"]).is_some())
+        || (wrapper.name == "env" && before.value(&["C", "chdir"]).is_some());
+    let wrapping = if does_more { Wrapping::Opaque } else { wrapper.wrapping };
+    Ok(Some(Inner { assignments, ..Inner::of(wrapping, runs) }))
 }
 
 fn not_literal(wrapper: &str) -> Unreadable {
@@ -332,4 +380,22 @@ fn ssh_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Result<Vec<Run
     let mut runs: Vec<Run> = local.collect();
     runs.extend(joined("ssh", rest.get(behind.length..).unwrap_or_default())?.map(Run::Text));
     Ok(runs)
+}
+
+/// `flock file program words`, and `flock file -c text`.
+fn flock_runs(rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
+    match rest {
+        [] => Ok(Vec::new()),
+        [option, text, ..] if matches!(option.literal.as_deref(), Some("-c" | "--command")) => {
+            text.literal.clone().map(|text| vec![Run::Text(text)]).ok_or_else(|| not_literal("flock"))
+        }
+        words => Ok(vec![Run::Words(words.to_vec())]),
+    }
+}
+
+/// `-c text`, and words besides.
+fn text_and_words(before: &Before, rest: &[Word]) -> Vec<Run> {
+    let text = before.value(&["c", "command", "call"]).map(|text| Run::Text(text.to_owned()));
+    let words = Some(after_dashes(rest)).filter(|rest| !rest.is_empty()).map(|rest| Run::Words(rest.to_vec()));
+    text.into_iter().chain(words).collect()
 }

@@ -1,0 +1,69 @@
+//! Programs of the shell itself that run, or name, what their words do not show.
+
+use super::script::{SimpleCommand, Unreadable, Word, excerpt, program_name};
+
+/// Builtins that take names of variables, with the option that does: `bash` runs what is substituted in a subscript, however it is quoted.
+const NAMING: [(&str, Option<&str>); 13] = [
+    ("unset", None),
+    ("read", None),
+    ("getopts", None),
+    ("mapfile", None),
+    ("readarray", None),
+    ("declare", None),
+    ("typeset", None),
+    ("local", None),
+    ("readonly", None),
+    ("export", None),
+    ("printf", Some("-v")),
+    ("test", Some("-v")),
+    ("[", Some("-v")),
+];
+
+/// Variables whose value a shell runs or reads commands from.
+const RUN_VARIABLES: [&str; 7] = ["BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"];
+
+/// Whether the words of a command are all that it reads: some builtins change what later words mean, or run words that are quoted.
+pub(super) fn check(command: &SimpleCommand) -> Result<(), Unreadable> {
+    let Some(program) = command.program() else { return Ok(()) };
+    let arguments = command.words.get(1..).unwrap_or_default();
+    match program {
+        "alias" if arguments.iter().any(|word| word.literal.as_deref().is_none_or(|text| text.contains('='))) => {
+            Err(Unreadable::because("`alias` changes what the words behind it mean"))
+        }
+        "let" => Err(Unreadable::because("`let` runs what stands in subscripts; calculate with `$((…))`")),
+        _ => match NAMING.iter().find(|(name, _)| *name == program) {
+            Some((_, option)) => check_names(arguments, *option),
+            None => Ok(()),
+        },
+    }
+}
+
+fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadable> {
+    let takes_names = option.is_none_or(|option| arguments.iter().any(|word| word.head.starts_with(option)));
+    let may_run = |word: &&Word| match &word.literal {
+        Some(text) => text.contains('[') && text.contains(['$', '`']),
+        // `export NAME=$value` is written out as far as it is a name.
+        None => word.head.is_empty() || word.head.contains('['),
+    };
+    match arguments.iter().find(may_run).filter(|_| takes_names) {
+        Some(word) => Err(Unreadable::because(format!(
+            "`{}` may be a name with a subscript, in which commands are run",
+            excerpt(&word.raw)
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl SimpleCommand {
+    /// Whether it sets a variable whose value a shell runs.
+    pub(super) fn sets_run_variable(&self) -> bool {
+        let declared = self.words.get(1..).unwrap_or_default().iter().map(|word| word.head.as_str());
+        let is_declaration = self.program().is_some_and(|program| {
+            matches!(program_name(program), "export" | "declare" | "typeset" | "readonly" | "local" | "env")
+        });
+        self.assignments.iter().map(String::as_str).chain(declared.filter(|_| is_declaration)).any(|text| {
+            let name = text.split('=').next().unwrap_or_default();
+            RUN_VARIABLES.contains(&name)
+        })
+    }
+}
