@@ -47,7 +47,9 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
         talk.error(&CommandError::from(error));
     }
     let audit = FileAudit::open(&setup.env, audit_options(&setup.settings));
-    let audit = audit.on_unusual(move |unusual| words(unusual).iter().for_each(|words| talk.line(words)));
+    let told = talk.clone();
+    let audit = audit.on_unusual(move |unusual| words(unusual).iter().for_each(|words| told.line(words)));
+    let audit = audit.on_trouble(move |error| talk.error(&CommandError::from(error)));
     Ok(CallRules { confirmer, audit: Arc::new(audit), ..rules })
 }
 

@@ -40,7 +40,9 @@ fn main() {
     while Instant::now() < until {
         // Sizes that never repeat soon, so that lines end everywhere in a page.
         let bytes = (count * 7919) % largest.max(1);
-        audit.record(&record(session, count, bytes, &env));
+        let mut record = record(session, count, bytes, &env);
+        record.begun = audit.begin(&record).unwrap_or_else(|error| panic!("{error}"));
+        audit.record(&record);
         if let Some(error) = audit.last_error() {
             panic!("{error}");
         }
@@ -52,6 +54,7 @@ fn main() {
 fn record(session: &str, count: usize, bytes: usize, env: &HostEnv) -> AuditRecord {
     AuditRecord {
         at: SystemTime::now(),
+        begun: None,
         session: session.to_owned(),
         asker: Asker::Model,
         folder: env.workspace.clone(),

@@ -34,7 +34,7 @@ pub const EXTENSION_ENABLEMENT_BYTES_MAX: usize = 1024 * 1024;
 /// Policy files that are looked at in one folder.
 pub const POLICY_FILES_MAX: usize = 1_000;
 
-/// Values of one argument that a suggested rule lists; with more, the argument is left open.
+/// Values of one argument, or commands of one program, that a suggested rule lists.
 pub const SUGGESTED_VALUES_MAX: usize = 8;
 
 /// One policy file; 10,000 rules fit.
@@ -394,3 +394,6 @@ pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 
 /// Here-documents and shifts in one shell command; the scanner keeps what it knows of them in one kilobyte.
 pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;
+
+/// Records of one host that wait to be written down. Each call waits for its own, so there are as many as calls at once.
+pub const RECORDS_WAITING_MAX: usize = 1_024;

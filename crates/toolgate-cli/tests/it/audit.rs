@@ -24,6 +24,7 @@ fn record(server: &str, tool: &str, outcome: &'static str, took_ms: u64) -> Audi
     let is_denied = outcome == "denied";
     AuditRecord {
         at: SystemTime::UNIX_EPOCH + START,
+        begun: None,
         session: "s1".to_owned(),
         asker: Asker::Cli,
         folder: PathBuf::from("/work"),
@@ -93,9 +94,9 @@ fn calls_are_shown() {
         r#"
         --- stdout
         TIME                 ASKER  SERVER       TOOL   DECISION    OUTCOME     TOOK   ABOUT
-        [TIME]  cli    files        read   allow       completed   [TIME]  ! first call by asker; {"path":"a"}
+        [TIME]  cli    files        read   allow       completed   [TIME]  ! first call of this tool; {"path":"a"}
         [TIME]  cli    files        read   allow       tool error  [TIME]  it\e[2J broke; {"path":"a"}
-        [TIME]  cli    files        write  ask (once)  completed   3.4 s  ! first call by asker; ! first write after reads; {"password":"[secret]"}
+        [TIME]  cli    files        write  ask (once)  completed   3.4 s  ! first call of this tool; ! first write after reads; {"password":"[secret]"}
         [TIME]  cli    web\u{202e}  fetch  deny        denied      [TIME]   {"path":"a"}
         --- exit 0
         "#,
@@ -135,6 +136,50 @@ fn calls_are_shown() {
         ",
     );
     assert_eq!(room.run("audit show --outcome odd").code(), Some(2));
+}
+
+#[test]
+fn nothing_is_broken_where_there_is_little_room() {
+    let mut room = room();
+    let words = ["read of files", "allow, completed, 10 ms, cli", "! first call of this tool", "ask (once), completed"];
+    for columns in [40, 60, 80, 120] {
+        room.world.set_variable("COLUMNS", columns.to_string());
+        for line in ["audit show", "audit stats"] {
+            let output = room.run(line);
+            let widest = output.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(output.code() == Some(0) && widest <= columns, "{widest} of {columns}:\n{}", output.stdout);
+        }
+        let shown = room.run("audit show").stdout;
+        if columns == 40 {
+            words.iter().for_each(|words| assert!(shown.contains(words), "{words}:\n{shown}"));
+        }
+        assert_eq!(shown.contains("TIME"), columns > 80, "{columns}:\n{shown}");
+    }
+    room.world.set_variable("COLUMNS", "40");
+    let stats = room.run("audit stats").stdout;
+    for words in ["files\n  3 calls, 1 error\n  P50 30 ms, P95 3.4 s\n", "  read\n    2 calls, 1 error\n", "1 call, 0 errors, 1 denied"] {
+        assert!(stats.contains(words), "{words}:\n{stats}");
+    }
+}
+
+#[test]
+fn answers_are_said_in_words() {
+    let cases = [
+        ("once", "ask (once)"),
+        ("tool_this_session", "ask (this session)"),
+        ("tool_always", "ask (always)"),
+        ("server_always", "ask (always, whole server)"),
+        ("these_arguments_always", "ask (always, these arguments)"),
+        ("refused", "ask (no)"),
+    ];
+    for (answer, words) in cases {
+        let room = Room::new();
+        let verdict = Verdict { decision: Decision::Ask, because: Because::NoRule, adjustments: Vec::new() };
+        let record = record("files", "read", "completed", 1);
+        write(&room, &[AuditRecord { verdict, confirmation: Some(answer), ..record }]);
+        let shown = room.run("audit show").stdout;
+        assert!(shown.contains(words), "{shown}");
+    }
 }
 
 #[test]

@@ -163,6 +163,34 @@ fn a_person_who_stops_waiting_is_obeyed_and_the_server_is_told() {
 }
 
 #[test]
+fn a_call_leaves_a_record_however_it_is_stopped() {
+    let cases = [(Signal::INT, "cancelled"), (Signal::TERM, "cancelled"), (Signal::KILL, "unknown")];
+    for (signal, outcome) in cases {
+        let room = Room::new().server("ends", &endings()).without_workspace();
+        interrupted(&room, &["call", "never"], "tools/call", signal);
+        let shown = room.json("audit show --json");
+        let calls = shown["calls"].as_array().unwrap();
+        assert_eq!(calls.len(), 1, "{signal:?}: {shown}");
+        assert_eq!((&calls[0]["tool"], &calls[0]["outcome"]), (&json!("never"), &json!(outcome)), "{signal:?}");
+        let verified = room.run("audit verify");
+        assert_eq!(verified.code(), Some(0), "{signal:?}: {}", verified.transcript());
+        assert_eq!(verified.stdout.contains("was begun and never ended"), outcome == "unknown", "{}", verified.stdout);
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_recorded_is_not_made() {
+    let room = Room::new().server("ends", &endings()).without_workspace();
+    std::fs::create_dir_all(room.world.home().join(".toolgate/audit/audit.jsonl")).unwrap();
+    let output = room.run("call add a=1 b=2");
+    assert_eq!(output.code(), Some(2), "{}", output.transcript());
+    let said = "error: the call was not made, since it could not be recorded: cannot write the audit log in ";
+    assert!(output.stderr.starts_with(said), "{}", output.stderr);
+    assert!(output.stderr.contains("audit.jsonl is a folder, not a regular file"), "{}", output.stderr);
+    assert_eq!(Record::of_log(room.log("ends")).count("tools/call"), 0);
+}
+
+#[test]
 fn waiting_for_servers_can_be_stopped_too() {
     let hangs = Script::new("ends").fault(When::Method("initialize"), What::NoAnswer);
     let room = Room::new().server("ends", &hangs).without_workspace();

@@ -198,6 +198,26 @@ fn every_call_leaves_a_record_and_rules_can_be_tried_on_it() {
 }
 
 #[test]
+fn what_lists_of_servers_hold_back_is_no_difference() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let room = room.with("one", "excludeTools", json!(["echo(message=bad)"]));
+    assert_eq!(room.run("call --yes echo message=bad").code(), Some(3));
+    assert_eq!(room.run("call --yes echo message=good").code(), Some(0));
+    let simulated = room.json("policy simulate --json");
+    let counted = |key: &str| simulated[key].as_u64().unwrap();
+    assert_eq!((counted("calls"), counted("different"), counted("heldBackByLists")), (2, 0, 1), "{simulated}");
+}
+
+#[test]
+fn suggestions_have_nothing_in_them_that_a_terminal_obeys() {
+    let room = Room::new().with_questions().server("one", &sample("one")).without_workspace();
+    let arguments = json!({"message": "a\u{9b}2J\u{202e}b"}).to_string();
+    assert_eq!(room.command(["call", "--yes", "echo", "--args", arguments.as_str()]).run().unwrap().code(), Some(0));
+    let suggested = room.run("policy suggest").stdout;
+    assert!(suggested.contains(r#""/message" = { equals = "a\u009B2J\u202Eb" }"#), "{suggested}");
+}
+
+#[test]
 fn presets_are_written_once_and_are_right() {
     let room = Room::new();
     for name in ["read-only", "locked-down", "developer"] {

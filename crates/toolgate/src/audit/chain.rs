@@ -17,7 +17,9 @@ pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000
 pub(super) mod kind {
     /// The first line of a file.
     pub(in crate::audit) const BEGIN: &str = "begin";
-    /// A call.
+    /// A call that is about to be sent.
+    pub(in crate::audit) const STARTED: &str = "started";
+    /// A call, and how it ended.
     pub(in crate::audit) const CALL: &str = "call";
     /// A torn line was found and taken away.
     pub(in crate::audit) const REPAIRED: &str = "repaired";
@@ -100,6 +102,10 @@ pub(super) struct Said {
     /// How many bytes were taken away, or calls missed.
     pub(super) bytes: Option<u64>,
     pub(super) calls: Option<u64>,
+    /// The number of the record of its beginning, in that of a call.
+    pub(super) started: Option<u64>,
+    #[serde(default)]
+    pub(super) pid: u32,
 }
 
 impl<'a> Link<'a> {

@@ -133,14 +133,30 @@ pub(super) fn wait_for(try_lock: impl Fn() -> Result<(), TryLockError>) -> io::R
     }
 }
 
-/// Opens a file of the log, which is its owner's alone. Anything that is no file is refused: opening a pipe could wait for ever.
+/// Opens a file of the log, which is its owner's alone. Anything that is no file is refused: opening a pipe could wait for ever, and a link
+/// could lead anywhere.
 pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
+    about(path)?;
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options.open(path)
+}
+
+/// What there is about a file of the log; `None` when it is not there.
+pub(super) fn about(path: &Path) -> io::Result<Option<Metadata>> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let what = match found.file_type() {
+        kind if kind.is_file() => return Ok(Some(found)),
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_symlink() => "a link",
+        _ => "a pipe or a device",
+    };
+    let name = path.file_name().unwrap_or_default().display();
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name} is {what}, not a regular file")))
 }
 
 /// Whether two paths or handles lead to one file.

@@ -13,6 +13,22 @@ use crate::policy::{Because, Presence, RuleOrigin};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallLine {
+    /// The number of the line that says that it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<u64>,
+    #[serde(flatten)]
+    begin: BeginLine,
+    outcome: &'static str,
+    error: Option<ErrorLine>,
+    duration_ms: u64,
+    result_bytes: Option<u64>,
+    pub(super) unusual: Vec<&'static str>,
+}
+
+/// What is known when a call begins, which is all that the line of its beginning says.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BeginLine {
     session: String,
     asker: &'static str,
     folder: String,
@@ -31,11 +47,6 @@ pub(super) struct CallLine {
     why: Why,
     adjustments: Vec<String>,
     confirmation: Option<&'static str>,
-    outcome: &'static str,
-    error: Option<ErrorLine>,
-    duration_ms: u64,
-    result_bytes: Option<u64>,
-    pub(super) unusual: Vec<&'static str>,
 }
 
 /// What decided: at most one of these.
@@ -61,12 +72,11 @@ struct ErrorLine {
     message: String,
 }
 
-impl CallLine {
-    /// What is kept of a record.
+impl BeginLine {
+    /// What is kept of a record before its call has ended.
     pub(super) fn of(record: &AuditRecord, keep: ArgumentsKept) -> Self {
         let kept = redact::arguments(&record.arguments, record.input_schema.as_ref(), keep);
         let adjustments = record.verdict.adjustments.iter().take(AUDIT_ADJUSTMENTS_MAX);
-        let error = record.error.as_ref();
         Self {
             session: redact::name(&record.session),
             asker: record.asker.as_str(),
@@ -85,6 +95,17 @@ impl CallLine {
             why: why(&record.verdict.because),
             adjustments: adjustments.map(|words| redact::message(words)).collect(),
             confirmation: record.confirmation,
+        }
+    }
+}
+
+impl CallLine {
+    /// What is kept of a record.
+    pub(super) fn of(record: &AuditRecord, keep: ArgumentsKept) -> Self {
+        let error = record.error.as_ref();
+        Self {
+            started: record.begun,
+            begin: BeginLine::of(record, keep),
             outcome: record.outcome,
             error: error.map(|(kind, said)| ErrorLine { kind: redact::name(kind), message: redact::message(said) }),
             duration_ms: u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX),

@@ -5,8 +5,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 
+use super::chain::Link;
 use super::folder::{AuditFolder, CURRENT, full_name, open};
 use super::head::Head;
+use super::open_calls::OpenCalls;
 use super::query::Query;
 use super::stored::StoredCall;
 use crate::env::HostEnv;
@@ -55,7 +57,7 @@ impl AuditLog {
         let mut files = Vec::new();
         for number in folder.full_numbers()? {
             let path = folder.full(number);
-            let length = fs::metadata(&path)?.len();
+            let length = fs::symlink_metadata(&path)?.len();
             files.push(LogPart { name: full_name(number), number: Some(number), path, current: None, length });
         }
         match open(&folder.current(), OpenOptions::new().read(true)) {
@@ -97,6 +99,7 @@ impl AuditLog {
     /// # Errors
     /// When a file cannot be read.
     pub fn each(&self, query: &Query, mut take: impl FnMut(StoredCall) -> bool) -> Result<u64> {
+        let open = self.open_calls(query).map_err(|error| self.cannot_read(&error))?;
         let mut unreadable = 0;
         let mut last = VecDeque::new();
         for part in &self.files {
@@ -105,10 +108,10 @@ impl AuditLog {
             }
             let mut lines = part.lines().map_err(|error| self.cannot_read(&error))?;
             while let Some(line) = lines.next().map_err(|error| self.cannot_read(&error))? {
-                if !line.is_ended {
+                if !line.is_whole() {
                     continue; // A writer may be about to finish it.
                 }
-                let call = match StoredCall::read(line.text) {
+                let call = match StoredCall::read(line.text, &open) {
                     Ok(Some(call)) if query.wants(&call) => call,
                     Ok(_) => continue,
                     Err(_) => {
@@ -130,6 +133,20 @@ impl AuditLog {
         }
         let _enough = last.into_iter().all(&mut take);
         Ok(unreadable)
+    }
+
+    /// The calls without an ending. All that may be wanted is read for it once more, since an ending may be far behind its beginning.
+    fn open_calls(&self, query: &Query) -> io::Result<OpenCalls<()>> {
+        let mut open = OpenCalls::none();
+        for part in self.files.iter().filter(|part| !part.ended_before(query)) {
+            let mut lines = part.lines()?;
+            while let Some(line) = lines.next()? {
+                if let Ok(mark) = serde_json::from_slice(line.text) {
+                    open.follow(&mark, || ());
+                }
+            }
+        }
+        Ok(open)
     }
 
     /// Why it cannot be read.
@@ -182,6 +199,13 @@ pub(super) struct Line<'a> {
     pub(super) text: &'a [u8],
     /// Whether it has an end.
     pub(super) is_ended: bool,
+}
+
+impl Line<'_> {
+    /// Whether nothing of it is missing, but for its end.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_ended || Link::read(self.text).is_some_and(|link| link.holds)
+    }
 }
 
 impl Lines {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::chain::{Link, Place, hash_of, kind, seal};
-use super::folder::{AuditFolder, HEAD, is_same_file, keep_private, open};
+use super::folder::{AuditFolder, HEAD, about, is_same_file, keep_private, open};
 use super::head::Head;
 use super::tail::Tail;
 use super::unusual::Counted;
@@ -55,11 +55,7 @@ impl LogFile {
 
     /// Makes sure that the next record goes to the end of the log, whoever wrote to it or was killed meanwhile.
     pub(super) fn look(&mut self, at: &str) -> io::Result<Look> {
-        let found = match fs::metadata(self.folder.current()) {
-            Ok(found) => Some(found),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
+        let found = about(&self.folder.current())?;
         let look = match (&self.open, &found) {
             (Some(open), Some(found)) if open.is(found)? => Look::AsWeLeftIt,
             _ => {
@@ -85,6 +81,10 @@ impl LogFile {
             Some((_, tail)) => end_of(tail),
             None => self.end_of_full(full)?,
         };
+        // A record of which only the end of its line is missing is one, whether the head knows of it or not.
+        let unended = current.as_ref().and_then(|(_, tail)| unended(tail, found.as_ref()));
+        let is_unended = unended.is_some();
+        let found = unended.or(found);
         let file_of_head = head.as_ref().map_or(0, |head| head.file);
         self.counted = head.as_ref().map(|head| head.counted.clone()).unwrap_or_default();
         // Where records that were there are gone, the number that follows theirs shows it for ever.
@@ -100,7 +100,11 @@ impl LogFile {
                 let fallback = fallback.max(full.unwrap_or(0).saturating_add(1));
                 open.number = first_number(&self.folder).unwrap_or(fallback);
                 self.open = Some(open);
-                self.mend(&tail.torn, at)?;
+                if is_unended {
+                    self.write(b"\n")?;
+                } else {
+                    self.mend(&tail.torn, at)?;
+                }
             }
             None => self.begin(full.unwrap_or(0).max(file_of_head).saturating_add(1), at)?,
         }
@@ -135,14 +139,9 @@ impl LogFile {
         Ok(Tail::read(&mut file, length)?.and_then(|tail| end_of(&tail)))
     }
 
-    /// Finishes a torn line when only its end is missing; takes it away otherwise, and says so in a record.
+    /// Takes a torn line away, and says so in a record.
     fn mend(&mut self, torn: &[u8], at: &str) -> io::Result<()> {
         if torn.is_empty() {
-            return Ok(());
-        }
-        if let Some(link) = Link::read(torn).filter(|link| self.is_next(link)) {
-            self.write(b"\n")?;
-            self.end = link.place();
             return Ok(());
         }
         let Some(open) = &mut self.open else { return Ok(()) };
@@ -155,10 +154,6 @@ impl LogFile {
         }
         let start: String = String::from_utf8_lossy(torn).chars().take(AUDIT_TORN_CHARS_MAX).collect();
         self.append(kind::REPAIRED, at, &json!({"bytes": torn.len(), "sha256": hash_of(torn), "start": start}))
-    }
-
-    fn is_next(&self, link: &Link<'_>) -> bool {
-        link.holds && link.said.prev == self.end.hash && link.said.seq == self.end.seq.saturating_add(1)
     }
 
     /// Puts the full file away, and begins the next.
@@ -187,6 +182,11 @@ impl LogFile {
         self.write(line.text.as_bytes())?;
         self.end = line.place;
         Ok(())
+    }
+
+    /// The number of the record that was written last.
+    pub(super) const fn last_number(&self) -> u64 {
+        self.end.seq
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -242,6 +242,17 @@ impl OpenFile {
 fn end_of(tail: &Tail) -> Option<Place> {
     let link = Link::read(tail.last.as_deref()?)?;
     link.holds.then(|| link.place())
+}
+
+/// The record behind the last whole line, when only the end of its line is missing and it follows the one before it.
+fn unended(tail: &Tail, before: Option<&Place>) -> Option<Place> {
+    let link = Link::read(&tail.torn)?;
+    let follows = match before {
+        Some(before) => link.said.prev == before.hash && link.said.seq == before.seq.saturating_add(1),
+        // The only line of a file follows the last one of the file before it.
+        None => tail.last.is_none() && link.said.kind == kind::BEGIN,
+    };
+    (link.holds && follows).then(|| link.place())
 }
 
 /// The number that the current file has by its first record.

@@ -19,6 +19,7 @@ mod writer;
 
 mod log;
 mod moment;
+mod open_calls;
 mod query;
 mod stats;
 mod stored;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use toolgate_wire::RawJson;
 
 use crate::asker::Asker;
+use crate::error::Result;
 use crate::policy::{Mode, Presence, Verdict};
 use crate::server_name::ServerName;
 
@@ -15,6 +16,8 @@ use crate::server_name::ServerName;
 pub struct AuditRecord {
     /// When it was asked for.
     pub at: SystemTime,
+    /// What [`AuditSink::begin`] gave when it began; nothing for a call that never did.
+    pub begun: Option<u64>,
     /// Which run of the host; the same for all its calls.
     pub session: String,
     /// Who asked.
@@ -53,10 +56,24 @@ pub struct AuditRecord {
     pub result_bytes: Option<u64>,
 }
 
-/// Keeps records. Called once for every call, whatever happened to it.
+/// Keeps records. Both are called on a thread that may wait for disks and locks.
 pub trait AuditSink: Send + Sync + fmt::Debug {
-    /// Keeps one.
+    /// A call was let through and is about to be sent: the record without its ending. What it is referred to by when it ends, if that is wanted.
+    ///
+    /// # Errors
+    /// When the call must not be sent, because nobody could tell later that it was.
+    fn begin(&self, record: &AuditRecord) -> Result<Option<u64>> {
+        let _no_trace_is_needed = record;
+        Ok(None)
+    }
+
+    /// Keeps one. Called once for every call, whatever happened to it; only a call that `begin` refused has none.
     fn record(&self, record: &AuditRecord);
+
+    /// Whether anything is kept at all.
+    fn keeps_records(&self) -> bool {
+        true
+    }
 }
 
 /// Keeps nothing.
@@ -65,4 +82,8 @@ pub struct NoAudit;
 
 impl AuditSink for NoAudit {
     fn record(&self, _record: &AuditRecord) {}
+
+    fn keeps_records(&self) -> bool {
+        false
+    }
 }

@@ -48,7 +48,8 @@ impl Statistics {
             tool.denied += 1;
         } else {
             tool.errors += u64::from(call.is_error());
-            tool.durations_ms.push(call.duration_ms);
+            // Nobody knows how long a call took that has no ending.
+            tool.durations_ms.extend(call.has_ended().then_some(call.duration_ms));
         }
     }
 

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::chain::kind;
 use super::moment::written_moment;
+use super::open_calls::{Mark, OpenCalls, RUNNING, UNKNOWN};
 
 /// A call as it stands in the log. What another version wrote, and this one does not know, is left out.
 #[derive(Clone, Debug, Deserialize)]
@@ -70,7 +72,8 @@ pub struct StoredCall {
     pub adjustments: Vec<String>,
     /// What the person answered, when they were asked.
     pub confirmation: Option<String>,
-    /// How it ended: the word for it.
+    /// How it ended: the word for it. `running` and `unknown` are calls of whose ending nothing is written: their process is there, or it is gone.
+    #[serde(default)]
     pub outcome: String,
     /// What went wrong.
     pub error: Option<StoredError>,
@@ -109,22 +112,37 @@ pub struct StoredError {
     pub message: String,
 }
 
-/// The kind of a line, which says whether it is a call.
-#[derive(Deserialize)]
-struct Kind<'a> {
-    kind: &'a str,
-}
-
 impl StoredCall {
-    /// Reads a line of the log: `Ok(None)` when it is about something else than a call.
-    pub(super) fn read(line: &[u8]) -> Result<Option<Self>, Unreadable> {
-        let Ok(Kind { kind }) = serde_json::from_slice(line) else { return Err(Unreadable) };
-        if kind != super::chain::kind::CALL {
-            return Ok(None);
-        }
+    /// Reads a line of the log: `Ok(None)` when it is about something else than a call, or only the beginning of one that ended.
+    pub(super) fn read<T>(line: &[u8], open: &OpenCalls<T>) -> Result<Option<Self>, Unreadable> {
+        let Ok(Mark { kind, seq, .. }) = serde_json::from_slice(line) else { return Err(Unreadable) };
+        let outcome = match kind {
+            kind::CALL => None,
+            kind::STARTED => match open.outcome(seq) {
+                Some(outcome) => Some(outcome),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
         let mut call: Self = serde_json::from_slice(line).map_err(|_| Unreadable)?;
         call.line = String::from_utf8(line.to_vec()).map_err(|_| Unreadable)?;
+        if let Some(outcome) = outcome {
+            outcome.clone_into(&mut call.outcome);
+            // What follows from the lack of a record is told in the words of one.
+            let mut said: serde_json::Map<String, Value> = serde_json::from_slice(line).map_err(|_| Unreadable)?;
+            said.insert("outcome".to_owned(), Value::from(outcome));
+            call.line = Value::Object(said).to_string();
+        }
+        if call.outcome.is_empty() {
+            return Err(Unreadable);
+        }
         Ok(Some(call))
+    }
+
+    /// Whether it is written how it ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        !matches!(self.outcome.as_str(), RUNNING | UNKNOWN)
     }
 
     /// Whether it ended badly, other than by being refused.

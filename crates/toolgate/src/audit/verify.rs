@@ -5,6 +5,7 @@ use std::fmt;
 use super::chain::{Link, NO_HASH, kind};
 use super::folder::{CURRENT, HEAD, full_name};
 use super::log::{AuditLog, Line, LogPart};
+use super::open_calls::{Mark, OpenCalls};
 use crate::error::Result;
 use crate::limits::AUDIT_FINDINGS_MAX;
 
@@ -17,11 +18,11 @@ pub struct Verification {
     pub records: u64,
     /// The number and the hash of the last one. Noted elsewhere, they prove later that nothing before it was changed.
     pub last: Option<(u64, String)>,
-    /// What somebody changed.
+    /// What somebody changed, and what could not be written.
     pub findings: Vec<Finding>,
     /// How many more findings there are.
     pub more_findings: u64,
-    /// What was interrupted and mended, or is about to be: nobody's fault, and no record was lost by it.
+    /// What was interrupted: torn lines, which no record is lost by, and calls that never ended.
     pub notes: Vec<Finding>,
     /// How many more notes there are.
     pub more_notes: u64,
@@ -83,6 +84,7 @@ pub fn verify(log: &AuditLog) -> Result<Verification> {
         next_prev: Some(NO_HASH.to_owned()),
         next_file: 1,
         met_head: false,
+        open: OpenCalls::none(),
     };
     for (nth, part) in log.parts().iter().enumerate() {
         let is_last = nth + 1 == log.parts().len();
@@ -104,6 +106,8 @@ struct Walk<'a> {
     next_file: u64,
     /// Whether the record was met at which the log ended by its head.
     met_head: bool,
+    /// Calls whose ending was not met yet, and where they begin.
+    open: OpenCalls<(String, usize)>,
 }
 
 impl Walk<'_> {
@@ -117,12 +121,18 @@ impl Walk<'_> {
         let mut lines = part.lines().map_err(|error| self.log.cannot_read(&error))?;
         while let Some(line) = lines.next().map_err(|error| self.log.cannot_read(&error))? {
             if !line.is_ended && is_last {
-                let what = format!(
-                    "the last line is torn ({} bytes): its writer was interrupted; the next one mends it",
-                    line.text.len()
-                );
+                let bytes = line.text.len();
+                let (what, is_whole) = match line.is_whole() {
+                    true => ("the last line has no end: its writer was interrupted; the next one ends it".to_owned(), true),
+                    false => (
+                        format!("the last line is torn ({bytes} bytes): its writer was interrupted; the next one mends it"),
+                        false,
+                    ),
+                };
                 self.found.note(&part.name, Some(line.number), what);
-                continue;
+                if !is_whole {
+                    continue;
+                }
             }
             self.line(part, &line);
         }
@@ -206,6 +216,9 @@ impl Walk<'_> {
 
     /// What a record says that is no call.
     fn kind(&mut self, part: &LogPart, line: &Line<'_>, link: &Link<'_>) {
+        let said = &link.said;
+        let mark = Mark { seq: said.seq, kind: &said.kind, pid: said.pid, started: said.started };
+        self.open.follow(&mark, || (part.name.clone(), line.number));
         let count = |count: Option<u64>| count.unwrap_or_default();
         match link.said.kind.as_str() {
             kind::REPAIRED => {
@@ -213,8 +226,12 @@ impl Walk<'_> {
                 self.found.note(&part.name, Some(line.number), what);
             }
             kind::MISSED => {
-                let what = format!("{} calls before this could not be written down", count(link.said.calls));
-                self.found.note(&part.name, Some(line.number), what);
+                let calls = match count(link.said.calls) {
+                    1 => "1 call".to_owned(),
+                    calls => format!("{calls} calls"),
+                };
+                let what = format!("{calls} before this could not be written down");
+                self.found.find(&part.name, Some(line.number), what);
             }
             kind::RESUMED => {
                 let what = format!("{HEAD} was missing when this was written: records before it may be gone");
@@ -224,8 +241,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the log ends where it should.
+    /// Whether the log ends where it should, and every call in it.
     fn end(&mut self) {
+        for (seq, (file, line)) in std::mem::replace(&mut self.open, OpenCalls::none()).never_ended() {
+            let what = format!("the call of record {seq} was begun and never ended: its process was killed, or could not write");
+            self.found.note(&file, Some(line), what);
+        }
         let last_name = self.log.parts().last().map_or(CURRENT, |part| part.name.as_str());
         let Some(head) = self.log.head() else {
             if !self.log.parts().is_empty() {

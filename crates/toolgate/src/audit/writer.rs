@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::chain::kind;
 use super::folder::{AuditFolder, wait_for};
-use super::line::CallLine;
+use super::line::{BeginLine, CallLine};
 use super::log_file::{LogFile, Look};
 use super::moment::{millis, written};
 use super::record::{AuditRecord, AuditSink};
 use super::seen::Seen;
 use super::unusual::{Unusual, UnusualUse, judge};
 use crate::env::{Clock, HostEnv};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{AUDIT_FILE_BYTES_MAX, AUDIT_FSYNC_MS};
 
 pub use super::redact::ArgumentsKept;
@@ -64,15 +64,16 @@ impl Fsync {
     }
 }
 
-/// Who is told about unusual use.
-type Listener = Arc<dyn Fn(&Unusual) + Send + Sync>;
+/// Who is told about something.
+type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 /// Keeps records in files.
 pub struct FileAudit {
     clock: Arc<dyn Clock>,
     options: AuditOptions,
     writer: Mutex<Writer>,
-    on_unusual: Option<Listener>,
+    on_unusual: Option<Listener<Unusual>>,
+    on_trouble: Option<Listener<Error>>,
 }
 
 impl fmt::Debug for FileAudit {
@@ -108,13 +109,21 @@ impl FileAudit {
             missed: 0,
             last_error: None,
         };
-        Self { clock: Arc::clone(&env.clock), options, writer: Mutex::new(writer), on_unusual: None }
+        Self { clock: Arc::clone(&env.clock), options, writer: Mutex::new(writer), on_unusual: None, on_trouble: None }
     }
 
     /// The same, telling `listener` about unusual use: everything once.
     #[must_use]
     pub fn on_unusual(mut self, listener: impl Fn(&Unusual) + Send + Sync + 'static) -> Self {
         self.on_unusual = Some(Arc::new(listener));
+        self
+    }
+
+    /// The same, telling `listener` why the ending of a call could not be written down: once, until one can be again. That a call cannot even
+    /// begin is what [`begin`](AuditSink::begin) fails with.
+    #[must_use]
+    pub fn on_trouble(mut self, listener: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.on_trouble = Some(Arc::new(listener));
         self
     }
 
@@ -131,10 +140,28 @@ impl FileAudit {
 }
 
 impl AuditSink for FileAudit {
+    fn begin(&self, record: &AuditRecord) -> Result<Option<u64>> {
+        let line = BeginLine::of(record, self.options.arguments);
+        let now = written(self.clock.now());
+        let at = written(record.at);
+        let fsync = self.options.fsync;
+        self.writer().attempt(|writer| writer.keep_beginning(&line, &at, &now, fsync)).map(Some)
+    }
+
     fn record(&self, record: &AuditRecord) {
         let line = CallLine::of(record, self.options.arguments);
         let now = written(self.clock.now());
-        let flags = self.writer().record(record, line, &now, self.options.fsync);
+        let fsync = self.options.fsync;
+        let (kept, was_well) = {
+            let mut writer = self.writer();
+            let was_well = writer.last_error.is_none();
+            (writer.attempt(|writer| writer.keep(record, line, &now, fsync)), was_well)
+        };
+        let flags = match (kept, &self.on_trouble) {
+            (Ok(flags), _) => flags,
+            (Err(error), Some(tell)) if was_well => return tell(&error),
+            (Err(_), _) => return,
+        };
         let Some(tell) = &self.on_unusual else { return };
         for what in flags {
             let (server, tool) = (record.server.clone(), record.tool.clone());
@@ -153,31 +180,30 @@ impl Drop for FileAudit {
 }
 
 impl Writer {
-    /// Writes a record down, or remembers that it could not be.
-    fn record(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> Vec<UnusualUse> {
-        let kept = self.locked(|writer| writer.keep(record, line, now, fsync));
-        let kept = kept.and_then(|kept| kept);
-        match kept {
-            Ok(flags) => {
+    /// Writes something down while no other process writes, or remembers that it could not be.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> io::Result<T>) -> Result<T> {
+        match self.locked(work).and_then(|done| done) {
+            Ok(done) => {
                 self.last_error = None;
-                flags
+                Ok(done)
             }
             Err(error) => {
                 self.log.forget();
                 self.missed = self.missed.saturating_add(1);
                 let path = self.folder.path().display();
                 let error = Error::new(ErrorKind::State, format!("cannot write the audit log in {path}: {error}"))
-                    .hinting("check that you may write there, and that the disk has room");
+                    .hinting("check that you may write there, that the disk has room, and what stands in the way");
                 if self.last_error.is_none() {
                     tracing::warn!("{error}");
                 }
-                self.last_error = Some(error);
-                Vec::new()
+                self.last_error = Some(error.clone());
+                Err(error)
             }
         }
     }
 
-    fn keep(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> io::Result<Vec<UnusualUse>> {
+    /// Goes to the end of the log.
+    fn look(&mut self, now: &str) -> io::Result<()> {
         if self.log.look(now)? == Look::Changed {
             self.seen.refresh(&self.folder)?;
         }
@@ -185,14 +211,37 @@ impl Writer {
             self.log.append(kind::MISSED, now, &json!({"calls": self.missed}))?;
             self.missed = 0;
         }
+        Ok(())
+    }
+
+    /// Writes down that a call begins. The number of that record.
+    fn keep_beginning(&mut self, line: &BeginLine, at: &str, now: &str, fsync: Fsync) -> io::Result<u64> {
+        self.look(now)?;
+        self.log.append(kind::STARTED, at, line)?;
+        let number = self.log.last_number();
+        let helped = self.log.write_head().and_then(|()| match fsync {
+            Fsync::Always => self.sync(fsync),
+            // The ending follows, and takes this with it to the disk.
+            Fsync::Interval | Fsync::Never => Ok(()),
+        });
+        self.helped(helped);
+        Ok(number)
+    }
+
+    fn keep(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> io::Result<Vec<UnusualUse>> {
+        self.look(now)?;
         let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
         self.log.append(kind::CALL, &written(record.at), &line.flagged(&flags))?;
-        // The record is there; what helps to read it must not make it fail.
         let helped = self.log.write_head().and_then(|()| self.seen.write(&self.folder)).and_then(|()| self.sync(fsync));
+        self.helped(helped);
+        Ok(flags)
+    }
+
+    /// The record is there; what helps to read it must not make it fail.
+    fn helped(&self, helped: io::Result<()>) {
         if let Err(error) = helped {
             tracing::warn!("the audit log in {} is incomplete: {error}", self.folder.path().display());
         }
-        Ok(flags)
     }
 
     fn sync(&mut self, fsync: Fsync) -> io::Result<()> {

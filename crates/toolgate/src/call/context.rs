@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use super::confirm::{Confirmer, NobodyConfirms};
+use super::record_keeper::RecordKeeper;
 use crate::audit::{AuditSink, NoAudit};
 use crate::env::{Clock, HostEnv};
 use crate::grants::{Grants, Lasting};
@@ -76,6 +77,7 @@ pub struct CallContext {
     own_folders: [PathBuf; 2],
     clock: Arc<dyn Clock>,
     session: String,
+    keeper: RecordKeeper,
 }
 
 /// What can be another from one call to the next.
@@ -96,6 +98,7 @@ impl CallContext {
             own_folders: [env.dirs.user.clone(), env.dirs.system.clone()],
             clock: env.clock.clone(),
             session: session_id(),
+            keeper: RecordKeeper::default(),
             rules,
         }
     }
@@ -145,6 +148,11 @@ impl CallContext {
 
     pub(super) fn session(&self) -> &str {
         &self.session
+    }
+
+    /// Who writes records down.
+    pub(super) const fn keeper(&self) -> &RecordKeeper {
+        &self.keeper
     }
 
     pub(super) fn now(&self) -> SystemTime {

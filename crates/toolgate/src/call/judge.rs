@@ -15,7 +15,7 @@ use crate::asker::Asker;
 use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
 use crate::policy::{
-    Because, CallFacts, Decision, Explanation, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts, Verdict,
+    Because, CallFacts, Decision, Explanation, Mode, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts, Verdict,
 };
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
 use crate::servers::{ServerConfig, TransportConfig, identity};
@@ -28,11 +28,13 @@ pub(super) struct Subject<'a> {
     misunderstood: Option<String>,
     pub(super) annotations: Value,
     pub(super) definition: String,
+    /// The mode it is decided in, whatever the mode is when it ends.
+    pub(super) mode: Mode,
     identity: String,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(call: &'a PreparedCall) -> Self {
+    pub(super) fn of(call: &'a PreparedCall, mode: Mode) -> Self {
         let (arguments, misunderstood) = match understood(&call.arguments) {
             Ok(arguments) => (arguments, None),
             Err(why) => (Value::Null, Some(why)),
@@ -42,6 +44,7 @@ impl<'a> Subject<'a> {
             misunderstood,
             annotations: call.tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default(),
             definition: definition_hash(&call.tool.tool),
+            mode,
             identity: identity(call.connection.config()),
             call,
         }
@@ -65,7 +68,7 @@ impl<'a> Subject<'a> {
             definition: &self.definition,
             arguments: &self.arguments,
             folder: context.folder(),
-            mode: context.mode(),
+            mode: self.mode,
             all_tools,
         }
     }
@@ -161,7 +164,7 @@ impl<'a> Subject<'a> {
             tool: &self.call.tool.id.tool,
             arguments,
             annotations: &self.annotations,
-            mode: context.mode(),
+            mode: self.mode,
             presence: context.rules.presence,
             asker: self.call.asked_by,
             subagent: None,
@@ -232,7 +235,7 @@ impl Subject<'_> {
 
 /// What would be decided about a call, and why.
 pub(crate) fn explain(context: &CallContext, call: &PreparedCall) -> Explanation {
-    Subject::of(call).explain(context)
+    Subject::of(call, context.mode()).explain(context)
 }
 
 static NO_TOOLS: BTreeMap<String, String> = BTreeMap::new();

@@ -16,6 +16,7 @@ mod context;
 
 mod judge;
 
+mod record_keeper;
 mod recording;
 
 mod understood;

@@ -1,5 +1,5 @@
-//! The pipeline of one call, on one screen: decide → check the arguments → ask → invoke → check the result → keep a record. Every ending is
-//! a [`CallOutcome`], and every call leaves one record, also one that nobody waits for any more.
+//! The pipeline of one call, on one screen: decide → check the arguments → ask → write down that it begins → invoke → check the result → keep a
+//! record. Every ending is a [`CallOutcome`], and every call leaves one record, also one that nobody waits for any more.
 
 use toolgate_wire::Error as WireError;
 use toolgate_wire::view::CallResult;
@@ -19,11 +19,11 @@ use crate::registry::PreparedCall;
 use crate::shape::tool_error;
 
 pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: RunOptions) -> CallOutcome {
-    let subject = Subject::of(call);
+    let subject = Subject::of(call, context.mode());
     let verdict = subject.judge(context);
     let mut recording = Recording::begin(context, &subject, verdict);
     let outcome = run_decided(context, &subject, &mut recording, options).await;
-    recording.end(&outcome);
+    recording.end(&outcome).await;
     outcome
 }
 
@@ -53,7 +53,7 @@ async fn run_decided(
             Confirmation::Proceed(remember) => remember,
         };
         // A person takes their time, and what holds now is not always what held when they were asked.
-        let verdict = subject.judge(context);
+        let verdict = Subject::of(call, context.mode()).judge(context);
         if verdict.decision == Decision::Deny {
             recording.verdict = verdict.clone();
             return CallOutcome::Denied(verdict);
@@ -61,6 +61,10 @@ async fn run_decided(
         if offered.contains(&remember) {
             remembered(context, &seen, remember).await;
         }
+    }
+    // What would leave no trace is not done.
+    if let Err(error) = recording.start().await {
+        return CallOutcome::Failed(error);
     }
     match invoke(call, options).await {
         Ok(result) => finish(call, result),

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::{PARSED_DEFAULT_RULES, PRESETS, default_rules, preset};
+use crate::policy::Policy;
 use crate::policy::decision::Tier;
 use crate::policy::file::{FileSource, lint, parse};
+use crate::policy::test_notation::call;
 
 #[test]
 fn the_default_rules_have_no_findings() {
@@ -27,4 +29,81 @@ fn the_presets_have_no_findings() {
     }
     assert_eq!(preset("read-only").map(|preset| preset.name), Some("read-only"));
     assert_eq!(preset("nothing"), None);
+}
+
+/// A preset; a call, with the mode before it when that is not the default one; what is decided.
+const CALLS: [(&str, &str, &str); 60] = [
+    ("read-only", r#"@workspace/read_file {"path": "src/a.rs"}"#, "allow"),
+    ("read-only", r#"plan @workspace/read_file {"path": "src/a.rs"}"#, "allow"),
+    ("read-only", r#"@workspace/list_directory {"path": "."}"#, "allow"),
+    ("read-only", r#"@workspace/read_file {"path": ".env"}"#, "deny"),
+    ("read-only", r#"yolo @workspace/read_file {"path": "a/.env.local"}"#, "deny"),
+    ("read-only", r#"@workspace/read_file {"path": "deploy/server.pem"}"#, "deny"),
+    ("read-only", r#"@workspace/search_file_content {"pattern": "x", "path": ".env"}"#, "deny"),
+    ("read-only", r#"@workspace/write_file {"path": "a", "content": ""}"#, "deny"),
+    ("read-only", r#"autoEdit @workspace/write_file {"path": "a", "content": ""}"#, "deny"),
+    ("read-only", r#"yolo @workspace/replace {"path": "a"}"#, "deny"),
+    ("read-only", "$ pwd", "allow"),
+    ("read-only", "$ ls -la && pwd", "allow"),
+    ("read-only", "$ ls > pwned", "ask"),
+    ("read-only", "headless $ ls > pwned", "deny"),
+    ("read-only", "$ cat README.md", "ask"),
+    ("read-only", "headless $ cat README.md", "deny"),
+    ("read-only", "$ cat .env", "deny"),
+    ("read-only", "$ 'cat' '.env'", "deny"),
+    ("read-only", "$ head -n 1 ~/.ssh/id_rsa", "deny"),
+    ("read-only", "$ git status", "ask"),
+    ("read-only", "$ git log --oneline", "ask"),
+    ("read-only", "$ git log --output=pwned", "deny"),
+    ("read-only", "$ git diff --output=pwned", "deny"),
+    ("read-only", "yolo $ git diff --ext-diff", "deny"),
+    ("read-only", "$ git push", "deny"),
+    ("read-only", "$ ls && rm -rf x", "deny"),
+    ("read-only", "$ find . -delete", "deny"),
+    ("read-only", "yolo $ make", "deny"),
+    ("read-only", "read-only web/fetch {}", "ask"),
+    ("read-only", "headless read-only web/fetch {}", "deny"),
+    ("read-only", "yolo web/send {}", "deny"),
+    ("locked-down", r#"@workspace/read_file {"path": "a"}"#, "ask"),
+    ("locked-down", r#"headless @workspace/read_file {"path": "a"}"#, "deny"),
+    ("locked-down", r#"yolo @workspace/write_file {"path": "a"}"#, "deny"),
+    ("locked-down", "$ ls", "deny"),
+    ("locked-down", "yolo $ ls", "deny"),
+    ("locked-down", "read-only web/fetch {}", "deny"),
+    ("developer", r#"@workspace/read_file {"path": "a"}"#, "allow"),
+    ("developer", r#"@workspace/write_file {"path": "src/a.rs", "content": ""}"#, "allow"),
+    ("developer", r#"plan @workspace/write_file {"path": "src/a.rs", "content": ""}"#, "deny"),
+    ("developer", r#"@workspace/write_file {"path": "src/../.git/hooks/x", "content": ""}"#, "ask"),
+    ("developer", r#"autoEdit @workspace/write_file {"path": "src/build.rs", "content": ""}"#, "ask"),
+    ("developer", r#"yolo @workspace/write_file {"path": ".github/workflows/x.yml", "content": ""}"#, "ask"),
+    ("developer", r#"@workspace/write_file {"path": "/etc/passwd", "content": ""}"#, "ask"),
+    ("developer", "$ cargo test", "allow"),
+    ("developer", "$ git status && cargo build", "allow"),
+    ("developer", "$ git diff --output=.git/hooks/pre-commit", "ask"),
+    ("developer", "yolo $ git log --output=x", "ask"),
+    ("developer", "$ git commit --no-verify -m x", "ask"),
+    ("developer", "$ cargo build --config 'build.rustc=\"./x\"'", "ask"),
+    ("developer", "$ make test SHELL=./x", "ask"),
+    ("developer", "$ go test -exec ./x", "ask"),
+    ("developer", "$ rm a", "ask"),
+    ("developer", "yolo $ rm -rf x", "ask"),
+    ("developer", "$ cargo test && git push", "ask"),
+    ("developer", "yolo $ rm -rf /", "deny"),
+    ("developer", "plan $ cargo test", "deny"),
+    ("developer", "headless $ curl http://x", "deny"),
+    ("developer", "web/send {}", "ask"),
+    ("developer", "headless web/send {}", "deny"),
+];
+
+#[test]
+fn presets_decide_as_they_say() {
+    for preset in PRESETS {
+        let parsed = parse(preset.text, &FileSource::new(Tier::User, Path::new(preset.name)));
+        let policy = Policy::new(default_rules().into_iter().chain(parsed.rules).collect());
+        for (_, text, expected) in CALLS.into_iter().filter(|(name, ..)| *name == preset.name) {
+            let verdict = call(text).with_facts(|facts| policy.decide(facts));
+            assert_eq!(verdict.decision.as_str(), expected, "{}: {text}: {verdict}", preset.name);
+        }
+    }
+    assert!(CALLS.iter().all(|(name, ..)| preset(name).is_some()));
 }

@@ -85,6 +85,7 @@ impl LogRoom {
     pub(crate) fn record(&self, tool: &str) -> AuditRecord {
         AuditRecord {
             at: self.clock().now(),
+            begun: None,
             session: "session-1".to_owned(),
             asker: Asker::Cli,
             folder: PathBuf::from("/work"),
@@ -315,23 +316,87 @@ fn a_log_that_cannot_be_written_is_remembered_and_the_next_record_says_so() {
     fs::remove_file(room.user().join("audit")).unwrap();
     audit.record(&room.record("read"));
     assert!(audit.last_error().is_none());
-    let verified = room.verify();
-    assert!(verified.is_sound());
-    let notes: Vec<String> = verified.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["audit.jsonl:2: 2 calls before this could not be written down"]);
+    assert_eq!(room.findings(), ["audit.jsonl:2: 2 calls before this could not be written down"]);
     assert_eq!(room.calls(&Query::default()).len(), 1);
 }
 
+/// Puts something else where a file of the log should be.
+type Obstacle = fn(&std::path::Path);
+
 #[test]
-fn a_pipe_in_place_of_a_file_is_never_waited_for() {
+fn what_is_no_file_is_neither_waited_for_nor_followed_and_told() {
+    let obstacles: [(&str, Obstacle); 5] = [
+        ("a folder", |path| fs::create_dir(path).unwrap()),
+        ("a pipe or a device", |path| {
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        }),
+        ("a link", |path| std::os::unix::fs::symlink("/dev/null", path).unwrap()),
+        ("a link", |path| std::os::unix::fs::symlink(path.with_file_name("nowhere"), path).unwrap()),
+        ("a link", |path| {
+            fs::write(path.with_file_name("other"), "").unwrap();
+            std::os::unix::fs::symlink("other", path).unwrap();
+        }),
+    ];
+    for name in ["audit.jsonl", "head.json", "lock"] {
+        for (what, put) in obstacles {
+            let room = LogRoom::new();
+            fs::create_dir_all(room.path("")).unwrap();
+            put(&room.path(name));
+            let told: Arc<Mutex<Vec<String>>> = Arc::default();
+            let hears = Arc::clone(&told);
+            let audit = room.audit().on_trouble(move |error| hears.lock().unwrap().push(error.to_string()));
+            let refused = audit.begin(&room.record("read")).unwrap_err().to_string();
+            assert!(refused.ends_with(&format!("{name} is {what}, not a regular file")), "{refused}");
+            assert_eq!(told.lock().unwrap().len(), 0, "whoever is refused is told by that");
+            let audit = {
+                let hears = Arc::clone(&told);
+                room.audit().on_trouble(move |error| hears.lock().unwrap().push(error.to_string()))
+            };
+            audit.record(&room.record("read"));
+            audit.record(&room.record("read"));
+            assert_eq!(*told.lock().unwrap(), [refused], "told once");
+            assert_eq!(fs::read(room.path("other")).unwrap_or_default(), b"", "{name}: nothing is written elsewhere");
+            assert!(AuditLog::open(&room.env()).is_err(), "{name}: {what}");
+        }
+    }
+}
+
+#[test]
+fn a_call_is_there_from_its_beginning_and_counts_once() {
     let room = LogRoom::new();
-    fs::create_dir_all(room.path("")).unwrap();
-    let pipe = std::process::Command::new("mkfifo").arg(room.path("audit.jsonl")).status().unwrap();
-    assert!(pipe.success());
     let audit = room.audit();
+    let outcomes = || room.calls(&Query::default()).into_iter().map(|call| call.outcome).collect::<Vec<_>>();
+    let begun = audit.begin(&room.record("write")).unwrap();
+    assert_eq!(begun, Some(2));
+    assert_eq!(outcomes(), ["running"]);
+    let call = room.calls(&Query { outcome: Some("running".to_owned()), ..Query::default() }).remove(0);
+    assert_eq!((call.tool.as_str(), &call.arguments, call.has_ended()), ("write", &json!({"path": "a.txt"}), false));
+    let line: Value = serde_json::from_str(&call.line).unwrap();
+    assert_eq!((&line["kind"], &line["outcome"]), (&json!("started"), &json!("running")));
     audit.record(&room.record("read"));
-    assert!(audit.last_error().unwrap().to_string().ends_with("not a regular file"));
-    assert!(AuditLog::open(&room.env()).is_err());
+    audit.record(&AuditRecord { begun, ..room.record("write") });
+    assert_eq!(outcomes(), ["completed", "completed"]);
+    let last: Value = serde_json::from_str(room.text("audit.jsonl").lines().last().unwrap()).unwrap();
+    assert_eq!((&last["kind"], &last["started"]), (&json!("call"), &json!(2)));
+    assert_eq!(room.verify().notes, []);
+    // As if the process had been killed: no process has that number.
+    audit.begin(&room.record("kill")).unwrap();
+    let text = room.text("audit.jsonl");
+    let own = format!("\"pid\":{}", std::process::id());
+    let (before, beginning) = text.trim_end().rsplit_once('\n').unwrap();
+    let killed = crate::audit_changed::sealed(&beginning.replace(&own, "\"pid\":4000000000"));
+    fs::write(room.path("audit.jsonl"), format!("{before}\n{killed}\n")).unwrap();
+    fs::remove_file(room.path("head.json")).unwrap();
+    drop(audit);
+    room.audit().record(&room.record("later"));
+    assert_eq!(outcomes(), ["completed", "completed", "unknown", "completed"]);
+    let notes: Vec<String> = room.verify().notes.iter().map(ToString::to_string).collect();
+    let note = "audit.jsonl:5: the call of record 5 was begun and never ended: its process was killed, or could not write";
+    assert_eq!(notes, [note]);
+    let mut statistics = Statistics::default();
+    room.calls(&Query::default()).iter().for_each(|call| statistics.add(call));
+    let (_, tools) = statistics.servers().next().unwrap();
+    assert_eq!((tools["kill"].calls, tools["kill"].errors, tools["kill"].latency()), (1, 0, None));
 }
 
 #[test]

@@ -78,8 +78,12 @@ fn changed_lines_are_named() {
 
 /// A record that says something else, with a hash that fits.
 fn forged(line: &str) -> String {
+    sealed(&line.replace("\"tool\":\"tool-", "\"tool\":\"forged-"))
+}
+
+/// A record with a hash that fits.
+pub(crate) fn sealed(line: &str) -> String {
     let (body, _) = line.rsplit_once(",\"hash\":\"").unwrap();
-    let body = body.replace("\"tool\":\"tool-", "\"tool\":\"forged-");
     let digest = ring::digest::digest(&ring::digest::SHA256, format!("{body}}}").as_bytes());
     let hash: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{body},\"hash\":\"{hash}\"}}")
@@ -211,6 +215,21 @@ fn torn_lines_are_mended_and_whole_ones_kept() {
         assert_eq!(tools.contains(&"torn".to_owned()), is_whole, "{keep}: {tools:?}");
         assert_eq!(tools.last().unwrap(), "later");
     }
+}
+
+#[test]
+fn a_last_record_that_only_lacks_its_end_is_kept_also_when_the_head_knows_it() {
+    let room = room_with(3);
+    let path = room.path("audit.jsonl");
+    let text = room.text("audit.jsonl");
+    fs::write(&path, text.trim_end()).unwrap();
+    let verified = room.verify();
+    assert_eq!((verified.findings, verified.notes.len(), verified.records), (vec![], 1, 4));
+    assert_eq!(room.calls(&Query::default()).len(), 3);
+    room.audit().record(&room.record("later"));
+    assert!(room.text("audit.jsonl").starts_with(&text));
+    let verified = room.verify();
+    assert_eq!((verified.findings, verified.notes, verified.records), (vec![], vec![], 5));
 }
 
 #[test]

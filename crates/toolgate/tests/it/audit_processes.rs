@@ -120,5 +120,5 @@ fn processes_that_are_killed_lose_nothing_they_have_written() {
         let (more_records, more_torn) = kill(5.min(rounds - begin), begin);
         (records, torn) = (records + more_records, torn + more_torn);
     }
-    println!("{rounds} killed, {records} records, {torn} torn lines");
+    println!("{rounds} killed, {records} records, {torn} torn lines and calls without an ending");
 }

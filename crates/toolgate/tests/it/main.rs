@@ -16,6 +16,7 @@ mod formats_written;
 mod grants;
 mod layers;
 mod policy_docs;
+mod recording;
 mod reload;
 mod secrets;
 mod support;

@@ -5,6 +5,7 @@ pub(crate) mod stats;
 pub(crate) mod verify;
 
 mod bar;
+mod fitted;
 
 use clap::{Args, Subcommand};
 use toolgate::audit::{Query, moment};
@@ -58,7 +59,8 @@ pub(crate) struct Which {
 }
 
 /// How calls end.
-const OUTCOMES: [&str; 7] = ["completed", "tool_error", "denied", "refused", "cancelled", "timed_out", "failed"];
+const OUTCOMES: [&str; 9] =
+    ["completed", "tool_error", "denied", "refused", "cancelled", "timed_out", "failed", "running", "unknown"];
 
 impl Which {
     /// Whether a time was given.

@@ -6,12 +6,13 @@ use clap::Args;
 use toolgate::RawJson;
 use toolgate::audit::{AuditLog, Query, StoredCall};
 
+use super::fitted::fitted;
 use super::{Which, shown_span, tell_unreadable};
-use crate::columns::{short, table};
+use crate::columns::{cut, short};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::AUDIT_ABOUT_CHARS_MAX;
-use crate::printer::Form;
+use crate::printer::{Form, Printer};
 use crate::session::Session;
 
 /// How many calls are shown when nothing says how many.
@@ -47,7 +48,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 }
 
 fn print(session: &mut Session, log: &AuditLog, query: &Query) -> Result<()> {
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
     let unreadable = log.each(query, |call| {
         rows.push(row(&call));
         true
@@ -60,9 +61,27 @@ fn print(session: &mut Session, log: &AuditLog, query: &Query) -> Result<()> {
     }
     let headings = ["TIME", "ASKER", "SERVER", "TOOL", "DECISION", "OUTCOME", "TOOK", "ABOUT"];
     let paint = printer.paint();
-    for (at, line) in table(&headings, rows, printer.terminal().columns).iter().enumerate() {
+    let columns = printer.terminal().columns;
+    let Some(lines) = fitted(&headings, rows.clone(), headings.len() - 1, columns) else {
+        return print_narrow(printer, &rows, columns.unwrap_or(usize::MAX));
+    };
+    for (at, line) in lines.iter().enumerate() {
         let line = if at == 0 { paint.bold(line).to_string() } else { line.clone() };
         printer.line(&line)?;
+    }
+    Ok(())
+}
+
+/// A few lines for each call, where there is no room for a table.
+fn print_narrow(printer: &mut Printer, rows: &[Vec<String>], columns: usize) -> Result<()> {
+    for row in rows {
+        let [time, asker, server, tool, decision, outcome, took, about] = row.as_slice() else { continue };
+        let what = format!("  {tool} of {server}");
+        let how = format!("  {decision}, {outcome}, {took}, {asker}");
+        let about = if about.is_empty() { None } else { Some(format!("  {about}")) };
+        for line in [time.clone(), what, how].into_iter().chain(about) {
+            printer.line(&cut(&line, columns))?;
+        }
     }
     Ok(())
 }
@@ -70,7 +89,7 @@ fn print(session: &mut Session, log: &AuditLog, query: &Query) -> Result<()> {
 fn row(call: &StoredCall) -> Vec<String> {
     let word = |text: &str| short(text, AUDIT_ABOUT_CHARS_MAX);
     let decision = match &call.confirmation {
-        Some(answer) => format!("{} ({answer})", call.decision),
+        Some(answer) => format!("{} ({})", call.decision, answer_words(answer)),
         None => call.decision.clone(),
     };
     vec![
@@ -79,15 +98,43 @@ fn row(call: &StoredCall) -> Vec<String> {
         word(&call.server),
         word(&call.tool),
         word(&decision),
-        word(&call.outcome.replace('_', " ")),
-        shown_span(call.duration_ms),
+        word(&outcome_words(&call.outcome)),
+        if call.has_ended() { shown_span(call.duration_ms) } else { "–".to_owned() },
         about(call),
     ]
 }
 
+/// What the person answered.
+fn answer_words(answer: &str) -> String {
+    match answer {
+        "tool_this_session" => "this session".to_owned(),
+        "tool_always" => "always".to_owned(),
+        "server_always" => "always, whole server".to_owned(),
+        "these_arguments_always" => "always, these arguments".to_owned(),
+        "refused" => "no".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+fn outcome_words(outcome: &str) -> String {
+    match outcome {
+        "unknown" => "never ended".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+fn unusual_words(flag: &str) -> String {
+    match flag {
+        "first_call_by_asker" => "first call of this tool".to_owned(),
+        "first_write_after_reads" => "first write after reads".to_owned(),
+        "burst" => "many calls within a minute".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// What was unusual, what went wrong, and the arguments.
 fn about(call: &StoredCall) -> String {
-    let unusual = call.unusual.iter().map(|flag| format!("! {}", flag.replace('_', " ")));
+    let unusual = call.unusual.iter().map(|flag| format!("! {}", unusual_words(flag)));
     let error = call.error.iter().map(|error| error.message.clone());
     let arguments = call.arguments.as_object().filter(|members| !members.is_empty());
     let arguments = arguments.map(|_| call.arguments.to_string());

@@ -4,8 +4,9 @@ use clap::Args;
 use toolgate::audit::{AuditLog, Statistics, ToolStatistics};
 
 use super::bar::bar;
+use super::fitted::fitted;
 use super::{Which, shown_span, tell_unreadable};
-use crate::columns::{short, table};
+use crate::columns::{cut, short};
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::ObjectWriter;
@@ -68,11 +69,34 @@ fn print(printer: &mut Printer, statistics: &Statistics) -> Result<()> {
     let rows = lines.iter().map(|(name, one)| scale.row(name, one)).collect();
     let headings = ["", "CALLS", "ERRORS", "DENIED", "P50", "P95"];
     let paint = printer.paint();
-    for (at, line) in table(&headings, rows, columns).iter().enumerate() {
+    let Some(table) = fitted(&headings, rows, 0, columns) else {
+        return print_narrow(printer, &lines, columns.unwrap_or(usize::MAX));
+    };
+    for (at, line) in table.iter().enumerate() {
         let line = if at == 0 { paint.bold(line).to_string() } else { line.clone() };
         printer.line(&line)?;
     }
     Ok(())
+}
+
+/// Two or three lines for each, where there is no room for a table.
+fn print_narrow(printer: &mut Printer, lines: &[(String, ToolStatistics)], columns: usize) -> Result<()> {
+    for (name, one) in lines {
+        let indent: String = name.chars().take_while(|letter| *letter == ' ').collect();
+        let counts = format!("{indent}  {}, {}", counted(one.calls, "call"), counted(one.errors, "error"));
+        let counts = if one.denied > 0 { format!("{counts}, {} denied", one.denied) } else { counts };
+        let spans = one.latency().map(|latency| {
+            format!("{indent}  P50 {}, P95 {}", shown_span(latency.p50_ms), shown_span(latency.p95_ms))
+        });
+        for line in [name.clone(), counts].into_iter().chain(spans) {
+            printer.line(&cut(&line, columns))?;
+        }
+    }
+    Ok(())
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Each server, with its tools below it.

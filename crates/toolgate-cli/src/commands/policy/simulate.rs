@@ -90,6 +90,8 @@ struct Simulation<'a> {
     calls: u64,
     /// Calls whose arguments are not all in the record.
     partly_known: u64,
+    /// Calls that the lists of their servers held back, before any rule was asked.
+    held_back: u64,
     differences: BTreeMap<Case, Difference>,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Simulation<'a> {
             folder_is_trusted: setup.folder.is_vouched_for(),
             calls: 0,
             partly_known: 0,
+            held_back: 0,
             differences: BTreeMap::new(),
         }
     }
@@ -109,6 +112,10 @@ impl<'a> Simulation<'a> {
     fn add(&mut self, call: &StoredCall) {
         let Ok(server) = ServerName::new(&call.server) else { return };
         self.calls += 1;
+        if call.filter.is_some() {
+            self.held_back += 1;
+            return;
+        }
         self.partly_known += u64::from(call.covered > 0);
         let config = self.servers.iter().find(|one| one.name == server);
         let builtin = config.and_then(|config| config.transport.builtin());
@@ -149,6 +156,7 @@ impl<'a> Simulation<'a> {
                 json.object(|object| {
                     object.number("calls", self.calls)?;
                     object.number("partlyKnown", self.partly_known)?;
+                    object.number("heldBackByLists", self.held_back)?;
                     object.number("different", changed)?;
                     object.array("differences", &self.differences, |json, (case, difference)| {
                         let (server, tool, was, now) = case;
@@ -180,6 +188,10 @@ impl<'a> Simulation<'a> {
                 if self.partly_known > 0 {
                     let some = counted(times(self.partly_known), "call");
                     printer.talk().line(&format!("of {some} only a part of the arguments is in the record"));
+                }
+                if self.held_back > 0 {
+                    let some = counted(times(self.held_back), "call");
+                    printer.talk().line(&format!("{some} held back by the lists of their servers, which were not tried"));
                 }
             }
         }

@@ -13,7 +13,8 @@ use crate::session::Session;
 
 /// Suggest rules for what you have been allowing by hand
 ///
-/// The narrowest rules that would have allowed it, as a policy file to look over. Nothing is written.
+/// The narrowest rules that would have allowed it, as a policy file to look over: every argument as it was given.
+/// Where no rule can say that, a comment tells why. Nothing is written.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -61,6 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Form::Text => {
             for one in &suggestions {
                 printer.line(&format!("# you allowed this {} by hand", times(one.calls)))?;
+                // What it says was made visible where it was written.
                 printer.line(&one.toml)?;
             }
             if suggestions.is_empty() {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::servers::secret_look::value_looks_secret;
 
@@ -16,46 +16,122 @@ pub(in crate::audit) const COVERED: &str = "[secret]";
 struct Form {
     hints: &'static [&'static str],
     pattern: &'static str,
-    left: &'static str,
+    left: Left,
+}
+
+/// What is left of what a pattern matches.
+enum Left {
+    /// This, in which `${1}` is the first group.
+    Text(&'static str),
+    /// The first group; then the second one covered, in its quotes when it stands in quotes.
+    Value,
 }
 
 /// What says in a name that a secret follows.
 const NAMES: &[&str] = &["password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"];
 
+/// A word of a command line, with what is quoted in it; the same where it is no option; and one with a colon. A quote that opens goes on to its
+/// end, or to that of the text.
+macro_rules! word {
+    () => {
+        r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\])+"#
+    };
+    (no option) => {
+        concat!(r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\-])"#, "(?:", word!(), ")?")
+    };
+    (pair) => {
+        concat!(
+            r#"(?:"[^":]*:(?:[^"\\]|\\.)*(?:"|\z)|'[^':]*:[^']*(?:'|\z)|[^\s"':]*:"#,
+            word!(),
+            ")"
+        )
+    };
+}
+
 /// The forms. Rather too much is covered than too little.
-const FORMS: [Form; 9] = [
+const FORMS: [Form; 17] = [
     // A private key or certificate, up to its end.
     Form {
         hints: &["-----begin "],
         pattern: r"(?is)-----BEGIN [0-9A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[0-9A-Z ]*-----.*?(?:-----END [0-9A-Z ]*-----|\z)",
-        left: "[secret]",
+        left: Left::Text("[secret]"),
     },
     // The password in an address.
-    Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: "${1}[secret]@" },
+    Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: Left::Text("${1}[secret]@") },
     // The same where it is not certain what is the password.
-    Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: "${1}[secret]@" },
+    Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: Left::Text("${1}[secret]@") },
     // A header, up to the end of its line or of the word it stands in.
     Form {
         hints: &["authorization", "cookie", "x-"],
         pattern: r#"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token))("?\s*[:=]\s*"?)[^"'\r\n]+"#,
-        left: "${1}${2}[secret]",
+        left: Left::Text("${1}${2}[secret]"),
+    },
+    // The value of something whose name says so, when both stand in one pair of quotes.
+    Form {
+        hints: NAMES,
+        pattern: r#"(?i)("[^"\s=:]*(?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)[=:])[^"\\\s](?:[^"\\]|\\.)*""#,
+        left: Left::Text("${1}[secret]\""),
+    },
+    Form {
+        hints: NAMES,
+        pattern: r"(?i)('[^'\s=:]*(?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)[=:])[^'\s][^']*'",
+        left: Left::Text("${1}[secret]'"),
     },
     // The value of something whose name says so: in a command line, an address, a file of variables.
     Form {
         hints: NAMES,
-        pattern: r#"(?i)((?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)["']?\s*[:=]\s*["']?)[^\s"'&;,]+"#,
-        left: "${1}[secret]",
+        pattern: concat!(
+            r#"(?is)((?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)["']?\s*[:=]\s*)("#,
+            word!(),
+            ")"
+        ),
+        left: Left::Value,
     },
     // The same as an option with its value behind it.
     Form {
         hints: NAMES,
-        pattern: r#"(?i)(\s-[a-z0-9-]*(?:password|passwd|passphrase|token|secret|(?:api|access|private|secret)-?key)\s+["']?)[^\s"'-][^\s"']*"#,
-        left: "${1}[secret]",
+        pattern: concat!(
+            r"(?is)(\s-[a-z0-9-]*(?:password|passwd|passphrase|token|secret|(?:api|access|private|secret)-?key)\s+)(",
+            word!(no option),
+            ")"
+        ),
+        left: Left::Value,
     },
+    // Options of single letters, of programs that take a password so.
+    Form {
+        hints: &["curl", "wget"],
+        pattern: concat!(r"(?s)(\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)(?:\s+|=|))(", word!(pair), ")"),
+        left: Left::Value,
+    },
+    Form {
+        hints: &["mysql", "mariadb"],
+        pattern: concat!(r"(?s)((?:mysql|mariadb)[^|;&\n]*?\s-[a-zA-OQ-Z]*?p)(", word!(), ")"),
+        left: Left::Value,
+    },
+    Form {
+        hints: &["sshpass", "mongo"],
+        pattern: concat!(r"(?s)((?:sshpass|mongo)[^|;&\n]*?\s-p\s*)(", word!(no option), ")"),
+        left: Left::Value,
+    },
+    Form {
+        hints: &["login"],
+        pattern: concat!(r"(?s)((?-u:\b)login(?-u:\b)[^|;&\n]*?\s-p(?:\s+|=|))(", word!(no option), ")"),
+        left: Left::Value,
+    },
+    Form {
+        hints: &["redis-cli", "ldap", "zip", "7z"],
+        pattern: concat!(
+            r"(?s)((?:redis-cli[^|;&\n]*?\s-a\s+|ldap[a-z]+(?-u:\b)[^|;&\n]*?\s-w\s*|zip[^|;&\n]*?\s-P\s*|7z[^|;&\n]*?\s-p))(",
+            word!(no option),
+            ")"
+        ),
+        left: Left::Value,
+    },
+    Form { hints: &["pass:"], pattern: concat!(r"(?s)((?-u:\b)pass:)(", word!(), ")"), left: Left::Value },
     // What a client proves itself with.
-    Form { hints: &["bearer"], pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}", left: "${1}[secret]" },
+    Form { hints: &["bearer"], pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}", left: Left::Text("${1}[secret]") },
     // A JSON web token.
-    Form { hints: &["eyj"], pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*", left: "[secret]" },
+    Form { hints: &["eyj"], pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*", left: Left::Text("[secret]") },
     // Tokens that begin in a way of their own.
     Form {
         hints: &[
@@ -82,12 +158,32 @@ const FORMS: [Form; 9] = [
             "sg.",
         ],
         pattern: r"(?-u:\b)(?:gh[pousr]_[0-9A-Za-z_]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|sk-[0-9A-Za-z_-]{16,}|[sr]k_(?:live|test)_[0-9A-Za-z]{16,}|xox[a-z]-[0-9A-Za-z-]+|xapp-[0-9A-Za-z-]{8,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{20,}|ya29\.[0-9A-Za-z_-]{16,}|npm_[0-9A-Za-z]{20,}|hf_[0-9A-Za-z]{20,}|pypi-[0-9A-Za-z_-]{20,}|dop_v1_[0-9a-f]{20,}|SG\.[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,})",
-        left: "[secret]",
+        left: Left::Text("[secret]"),
     },
 ];
 
 /// The patterns that were needed so far.
 static COMPILED: [OnceLock<Option<Regex>>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
+
+impl Left {
+    fn of(&self, pattern: &Regex, text: &str) -> String {
+        match self {
+            Self::Text(left) => pattern.replace_all(text, *left).into_owned(),
+            Self::Value => pattern.replace_all(text, covered_value).into_owned(),
+        }
+    }
+}
+
+fn covered_value(found: &Captures<'_>) -> String {
+    let group = |nth| found.get(nth).map_or("", |group| group.as_str());
+    let (before, value) = (group(1), group(2));
+    let quote = value.chars().next().filter(|first| {
+        let inner = value.strip_prefix(*first).and_then(|rest| rest.strip_suffix(*first));
+        matches!(first, '"' | '\'') && inner.is_some_and(|inner| !inner.contains(*first))
+    });
+    let quote = quote.map(String::from).unwrap_or_default();
+    format!("{before}{quote}{COVERED}{quote}")
+}
 
 /// The text with its secrets covered.
 pub(super) fn covered(text: &str) -> Cow<'_, str> {
@@ -98,7 +194,7 @@ pub(super) fn covered(text: &str) -> Cow<'_, str> {
             continue;
         }
         match compiled.get_or_init(|| Regex::new(form.pattern).ok()) {
-            Some(pattern) => clean = Cow::Owned(pattern.replace_all(&clean, form.left).into_owned()),
+            Some(pattern) => clean = Cow::Owned(form.left.of(pattern, &clean)),
             None => return Cow::Borrowed(COVERED),
         }
     }
@@ -148,6 +244,24 @@ mod tests {
             ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nrest".to_owned(), "[secret]\nrest"),
             ("-----BEGIN PRIVATE KEY-----\nMII".to_owned(), "[secret]"),
             ("http://ada:a/b@host/".to_owned(), "http://[secret]@host/"),
+            ("curl -u ada:hunter2 x".to_owned(), "curl -u [secret] x"),
+            ("curl -su 'ada:correct horse' x | sort -u".to_owned(), "curl -su '[secret]' x | sort -u"),
+            ("curl --user=ada:pw x".to_owned(), "curl --user=[secret] x"),
+            ("mysql -uroot -phunter2 db".to_owned(), "mysql -uroot -p[secret] db"),
+            ("mysql -P 3306 -p db".to_owned(), "mysql -P 3306 -p db"),
+            ("mysqldump -p'correct horse' db".to_owned(), "mysqldump -p'[secret]' db"),
+            ("sshpass -p hunter2 ssh host".to_owned(), "sshpass -p [secret] ssh host"),
+            ("docker login -u ada -p hunter2 host".to_owned(), "docker login -u ada -p [secret] host"),
+            ("docker login --password-stdin host".to_owned(), "docker login --password-stdin host"),
+            ("redis-cli -a hunter2 ping".to_owned(), "redis-cli -a [secret] ping"),
+            ("openssl rsa -passin pass:hunter2".to_owned(), "openssl rsa -passin pass:[secret]"),
+            ("x --password 'correct horse' y".to_owned(), "x --password '[secret]' y"),
+            ("x --password \"it's a \\\" horse\" y".to_owned(), "x --password [secret] y"),
+            ("x '--password=correct horse' y".to_owned(), "x '--password=[secret]' y"),
+            ("DB_PASSWORD=\"one two\" make".to_owned(), "DB_PASSWORD=\"[secret]\" make"),
+            ("DB_PASSWORD=one'two three' make".to_owned(), "DB_PASSWORD=[secret] make"),
+            ("DB_PASSWORD=one\\ two make".to_owned(), "DB_PASSWORD=[secret] make"),
+            ("export DB_PASSWORD='one\ntwo".to_owned(), "export DB_PASSWORD=[secret]"),
         ];
         for (text, expected) in cases {
             let expected = expected.replace("ghp_[secret]", "[secret]");

@@ -1,0 +1,144 @@
+//! Suggestions, as tables: what they say, that a policy file can say it, and that they allow what was allowed and nothing beside it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{AllowedCall, suggest};
+use crate::policy::file::{FileSource, parse};
+use crate::policy::test_notation::call;
+use crate::policy::{Decision, Policy, Rule, Tier};
+
+fn toml(tool: &str, calls: &[Value]) -> Vec<String> {
+    let call =
+        |arguments: &Value| AllowedCall { server: "s".to_owned(), tool: tool.to_owned(), arguments: arguments.clone() };
+    let calls: Vec<AllowedCall> = calls.iter().map(call).collect();
+    suggest(&calls).into_iter().map(|one| one.toml).collect()
+}
+
+fn rules(toml: &[String]) -> Vec<Rule> {
+    let parsed = parse(&toml.join("\n"), &FileSource::new(Tier::User, Path::new("suggested.toml")));
+    assert_eq!(parsed.findings, [], "{toml:?}");
+    parsed.rules
+}
+
+#[test]
+fn every_argument_is_asked_for() {
+    let many_paths: Vec<Value> = (0..42).map(|nth| json!({"path": format!("src/{nth}.rs")})).collect();
+    let many_writes: Vec<Value> =
+        (0..42).map(|nth| json!({"path": format!("src/{nth}.rs"), "content": format!("{nth}")})).collect();
+    let cases = [
+        (vec![json!({})], vec!["argsPattern = \"^\\\\{\\\\}$\"\n"]),
+        (vec![json!({"a": 1})], vec!["[rule.when]\n\"/a\" = { equals = 1 }\n"]),
+        (
+            vec![json!({"a": "x"}), json!({"a": "y"}), json!({"a": "x"})],
+            vec!["[rule.when]\n\"/a\" = { one_of = [\"x\", \"y\"] }\n"],
+        ),
+        (
+            vec![json!({"a": "x"}), json!({})],
+            vec!["argsPattern = \"^\\\\{\\\\}$\"\n", "[rule.when]\n\"/a\" = { equals = \"x\" }\n"],
+        ),
+        (
+            vec![json!({"a": "x"}), json!({"b": 1.5})],
+            vec![
+                "[rule.when]\n\"/a\" = { equals = \"x\" }\n\"/b\" = { absent = true }\n",
+                "[rule.when]\n\"/b\" = { equals = 1.5 }\n\"/a\" = { absent = true }\n",
+            ],
+        ),
+        (
+            vec![json!({"p": "src/a.rs"}), json!({"p": "src/b/c.rs"})],
+            vec!["[rule.when]\n\"/p\" = { one_of = [\"src/a.rs\", \"src/b/c.rs\"] }\n"],
+        ),
+        (
+            vec![json!({"p": "a", "c": 1}), json!({"p": "b", "c": 2})],
+            vec![
+                "[rule.when]\nany = [\n  { \"/c\" = { equals = 1 }, \"/p\" = { equals = \"a\" } },\n  \
+                 { \"/c\" = { equals = 2 }, \"/p\" = { equals = \"b\" } },\n]\n",
+            ],
+        ),
+        (many_paths, vec!["[rule.when]\n\"/path\" = { under = \"src\" }\n"]),
+        (
+            many_writes,
+            vec!["# no rule for `t` of s: the argument `content` had 42 different values, which have no folder in common\n"],
+        ),
+        (
+            vec![json!({"a": [1, {"b": true}]})],
+            vec!["[rule.when]\n\"/a\" = { equals = [1, { \"b\" = true }] }\n"],
+        ),
+        (vec![json!({"a": null})], vec!["# no rule for `t` of s: no condition can say what the argument `a` was\n"]),
+        (vec![json!({"*": 1})], vec!["# no rule for `t` of s: no condition can name the argument `*`\n"]),
+        (vec![json!({"a/b~c": "x"})], vec!["[rule.when]\n\"/a~1b~0c\" = { equals = \"x\" }\n"]),
+        (
+            vec![json!({"a": "\u{9b}2J\u{202e}\u{1F600}\u{e0041}\n\"\\"})],
+            vec!["[rule.when]\n\"/a\" = { equals = \"\\u009B2J\\u202E\u{1F600}\\U000E0041\\n\\\"\\\\\" }\n"],
+        ),
+    ];
+    for (calls, expected) in cases {
+        let found = toml("t", &calls);
+        let shown: Vec<&str> = found.iter().map(|one| one.split("priority = 100\n").last().unwrap()).collect();
+        assert_eq!(shown, expected, "{calls:?}");
+        let policy = Policy::new(rules(&found));
+        for arguments in calls.iter().filter(|_| !found[0].starts_with('#')) {
+            let verdict = call(&format!("s/t {arguments}")).with_facts(|facts| policy.decide(facts));
+            assert_eq!(verdict.decision, Decision::Allow, "{arguments}: {found:?}");
+        }
+    }
+}
+
+/// Commands that were allowed; then those that the suggested rules allow, and those that they do not.
+type Case = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+#[test]
+fn commands_are_allowed_as_they_were_written() {
+    let cases: [Case; 14] = [
+        (&["rm a", "rm b"], &["rm a", "rm b", "rm a && rm b"], &["rm c", "rm -rf /", "rm a b", "rm  a", "/tmp/rm a"]),
+        (&["rm -rf build"], &["rm -rf build"], &["rm -rf build ~", "rm -rf /", "rm -rf build/../.."]),
+        (&["cd x && rm -rf y"], &[], &["rm -rf y", "cd / && rm -rf y"]),
+        (&["bash -c 'make all'"], &["make all", "bash -c 'make all'"], &["bash -c 'make'", "bash -c 'rm x'", "make"]),
+        (&["python3 -c 'print(1)'"], &["python3 -c 'print(1)'"], &["python3 -c 'print(2)'", "python3 -c x", "python3"]),
+        (&["rm 'a b'"], &["rm 'a b'"], &["rm a", "rm a b", "rm 'a b' c"]),
+        (&["make > out"], &[], &["make", "make > out"]),
+        (&["make $TARGET"], &[], &["make $TARGET", "make"]),
+        (&["npm test && npm run lint"], &["npm test", "npm run lint && npm test"], &["npm run evil", "npm"]),
+        (&["FOO=1 make"], &["FOO=1 make"], &["make", "FOO=2 make"]),
+        (&["echo $(("], &[], &["echo $(("]),
+        (
+            &[
+                "cargo test a", "cargo test b", "cargo test c", "cargo test d", "cargo test e", "cargo test f",
+                "cargo test g", "cargo test h", "cargo test i",
+            ],
+            &["cargo test z"],
+            &["cargo run", "cargo"],
+        ),
+        (
+            &["rm a", "rm b", "rm c", "rm d", "rm e", "rm f", "rm g", "rm h", "rm i"],
+            &[],
+            &["rm a", "rm z", "rm -rf /"],
+        ),
+        (
+            &[
+                "git push a", "git push b", "git push c", "git push d", "git push e", "git push f", "git push g",
+                "git push h", "git push i",
+            ],
+            &[],
+            &["git push z", "git push --force"],
+        ),
+    ];
+    for (allowed, then_allowed, not_allowed) in cases {
+        let calls: Vec<Value> = allowed.iter().map(|command| json!({"command": command, "timeout": 5})).collect();
+        let found = toml("run_shell_command", &calls);
+        assert!(!found.is_empty(), "{allowed:?}");
+        let policy = Policy::new(rules(&found));
+        let expected = then_allowed.iter().map(|it| (it, true)).chain(not_allowed.iter().map(|it| (it, false)));
+        for (command, expected) in expected {
+            let verdict = call(&format!("s$ {command}")).with_facts(|facts| policy.decide(facts));
+            assert_eq!(verdict.decision == Decision::Allow, expected, "{command} after {allowed:?}: {found:?}");
+        }
+    }
+    let elsewhere = json!({"command": "make", "cwd": "/"});
+    for (given, other) in [(json!({"command": "make"}), &elsewhere), (elsewhere.clone(), &json!({"command": "make"}))] {
+        let policy = Policy::new(rules(&toml("run_shell_command", &[given])));
+        let verdict = call(&format!("s/run_shell_command {other}")).with_facts(|facts| policy.decide(facts));
+        assert_eq!(verdict.decision, Decision::Ask, "{other}");
+    }
+}
