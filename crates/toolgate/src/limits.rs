@@ -392,6 +392,9 @@ pub const SHELL_CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The same for all texts of one call together.
 pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 
+/// Words of a program that runs others in which the beginning of what it runs is looked for; each is compared with all that follow.
+pub const SHELL_RUNNER_WORDS_MAX: usize = 64;
+
 /// Here-documents and shifts in one shell command; the scanner keeps what it knows of them in one kilobyte.
 pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;
 

@@ -46,6 +46,8 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         }
         "arithmetic_expansion" => (!is_plain_sum(written()), "calculate with numbers only"),
         "expansion" => (!is_plain_parameter(written()), "use what POSIX has, such as `${x:-y}` and `${x%y}`"),
+        // A dollar sign alone is a letter, and what follows it another word.
+        "simple_expansion" => (!is_plain_variable(written()), "quote the dollar sign"),
         "extglob_pattern" => (written().contains('('), "use a plain pattern"),
         "file_descriptor" => (written().len() > 1, "use the numbers up to 9"),
         "file_redirect" => (!duplicates_plainly(node, text), "name a descriptor by one digit, or a file without `&`"),
@@ -82,14 +84,17 @@ fn is_plain_parameter(written: &str) -> bool {
     })
 }
 
+/// `$` and a name, or one of the signs that stand for one.
+fn is_plain_variable(written: &str) -> bool {
+    written.strip_prefix('$').and_then(after_name) == Some("")
+}
+
 /// What follows the name of a variable.
 fn after_name(text: &str) -> Option<&str> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let rest = text.trim_start_matches(is_letter);
     if rest.len() < text.len() {
-        let is_number = text.starts_with(|first: char| first.is_ascii_digit());
-        let name = text.strip_suffix(rest)?;
-        return (!is_number || name.chars().all(|digit| digit.is_ascii_digit())).then_some(rest);
+        return Some(rest);
     }
     text.strip_prefix(['@', '*', '#', '?', '-', '$', '!'])
 }

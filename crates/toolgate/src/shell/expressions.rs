@@ -12,7 +12,6 @@ impl<'tree> Walk<'tree, '_> {
         let place = if step.place == Place::Code { Place::Expression } else { step.place };
         let step = Step { place, ..step };
         match step.node.kind() {
-            // A dollar sign that stands alone is a letter, and what follows it is another word.
             "simple_expansion" => children(step.node, self.text, Gap::Nothing).map(|_| ()),
             // Where quotes within quotes end, shells do not agree.
             "string" if place == Place::QuotedExpression => Err(Unreadable::because(format!(

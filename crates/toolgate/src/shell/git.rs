@@ -46,7 +46,8 @@ pub(super) fn subcommands(words: &[Word]) -> Vec<&[Word]> {
         let takes_next = word.literal.is_some() && VALUED.contains(&head);
         let is_plain = word.literal.is_some() && (FLAGS.contains(&head) || head.contains('='));
         let value_may_vanish = takes_next && words.get(at + 1).is_some_and(|value| value.may_split);
-        if !takes_next && !is_plain {
+        // With an option that it does not know it runs nothing; that a later `git` gives it a value is thought of once.
+        if !takes_next && !is_plain && found.is_empty() {
             found.extend(words.get(at + 2..).filter(|rest| !rest.is_empty()));
         }
         if value_may_vanish {
@@ -92,7 +93,7 @@ impl SimpleCommand {
             })
         };
         let moves = self.program().is_some_and(|program| match program.to_ascii_lowercase().as_str() {
-            "cd" | "chdir" | "pushd" | "popd" | "chroot" | "unshare" => true,
+            "cd" | "chdir" | "pushd" | "popd" | "chroot" | "unshare" | "su" | "runuser" | "ssh" => true,
             "env" => has_flag('C', "--chdir"),
             "sudo" => has_flag('D', "--ch"),
             "find" => arguments.iter().any(|word| matches!(word.head.as_str(), "-execdir" | "-okdir")),

@@ -55,7 +55,8 @@ impl Words {
             return true;
         }
         // Names of files that are read from a file.
-        if text.contains("files0-from") || text.starts_with("--files0") {
+        let name = text.split('=').next().unwrap_or_default();
+        if name == "-files0-from" || (name.len() > 2 && "--files0-from".starts_with(name)) {
             return false;
         }
         match text.strip_prefix("--").map(|long| long.split_once('=')) {
@@ -84,10 +85,13 @@ fn path_stays(text: &str, folder: &Path) -> bool {
     if text == "/dev/null" {
         return true;
     }
-    let mut parts = text.split(['/', '\\']);
-    let has_drive = text.get(..3).is_some_and(|start| start.ends_with([':', '/', '\\']) && start.contains(':'))
-        && text.get(1..2) == Some(":");
-    if has_drive || text.starts_with(['/', '\\']) {
+    // Where they part folders, backslashes may lead anywhere; where they do not, nobody needs them.
+    if text.contains('\\') && (text.contains("..") || text.contains(':') || text.starts_with('\\')) {
+        return false;
+    }
+    let mut parts = text.split('/');
+    let has_drive = matches!(text.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', b'/', ..]);
+    if has_drive || text.starts_with('/') {
         return Path::new(text).starts_with(folder) && parts.all(|part| part != "..");
     }
     let depth = parts.try_fold(0_usize, |depth, part| match part {

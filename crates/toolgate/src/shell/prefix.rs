@@ -5,6 +5,7 @@ use super::reach::Reach;
 use super::script::{SimpleCommand, Word, program_name};
 use super::words::is_assignment;
 use crate::glob::glob;
+use crate::limits::SHELL_RUNNER_WORDS_MAX;
 
 impl SimpleCommand {
     /// Whether it begins with the words of `prefix`: `git` begins `git status`, not `github`.
@@ -43,7 +44,7 @@ impl SimpleCommand {
         };
         let wanted = Wanted { program, arguments, likeness };
         // What a program runs that is there to run others may begin at any of its words.
-        let beginnings = if self.runs_unseen { self.words.len() } else { 1 };
+        let beginnings = if self.runs_unseen { SHELL_RUNNER_WORDS_MAX } else { 1 };
         (0..beginnings).any(|at| self.words.get(at..).is_some_and(|words| wanted.could_be(words)))
     }
 }

@@ -166,7 +166,8 @@ fn bounds_hold() {
     for (text, why) in [
         ("x".repeat(SHELL_TEXT_BYTES_MAX + 1), "bytes long"),
         ("ls;".repeat(SHELL_COMMANDS_MAX + 1), "commands"),
-        ("(".repeat(2_000) + "ls" + &")".repeat(2_000), "nested"),
+        ("( ".repeat(2_000) + "ls" + &" )".repeat(2_000), "nested"),
+        ("(".repeat(2_000) + "ls" + &")".repeat(2_000), "every shell"),
         ("echo $(".repeat(2_000) + "ls" + &")".repeat(2_000), "nested"),
         ("(".repeat(20_000), ""),
         ("\"$(".repeat(10_000), ""),

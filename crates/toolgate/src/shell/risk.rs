@@ -3,6 +3,7 @@
 use super::git;
 use super::prefix::Removal;
 use super::script::{SimpleCommand, Word, Wrapping, program_name};
+use crate::limits::SHELL_RUNNER_WORDS_MAX;
 
 /// How risky a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,9 @@ impl SimpleCommand {
 
     /// What a program that is there to run others may run: any of its words may begin that.
     fn unseen_danger(&self) -> Option<&'static str> {
+        if self.runs_unseen && self.words.len() > SHELL_RUNNER_WORDS_MAX {
+            return Some("it runs another program, in more words than are looked at");
+        }
         let beginnings = if self.runs_unseen { 1..self.words.len() } else { 0..0 };
         beginnings.filter_map(|at| self.words.get(at..)?.split_first()).find_map(|(program, arguments)| {
             danger(&program_name(program.literal.as_deref()?).to_ascii_lowercase(), &Arguments(arguments))
