@@ -153,8 +153,12 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
     let mut assignments = Vec::new();
     while let Some((first, others)) = rest.split_first()
         && wrapper.assigns
-        && is_assignment(&first.head)
+        && (is_assignment(&first.head) || (matches!(wrapper.name, "env" | "sudo") && first.head.contains('=')))
     {
+        // Whether it is one cannot be told by its name: `env =x rm y` runs `rm`.
+        if wrapper.name == "sudo" && !is_assignment(&first.head) {
+            return Err(not_literal(wrapper.name));
+        }
         assignments.push(first.raw.clone());
         rest = others;
     }
