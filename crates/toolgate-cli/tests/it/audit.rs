@@ -157,7 +157,11 @@ fn nothing_is_broken_where_there_is_little_room() {
     }
     room.world.set_variable("COLUMNS", "40");
     let stats = room.run("audit stats").stdout;
-    for words in ["files\n  3 calls, 1 error\n  P50 30 ms, P95 3.4 s\n", "  read\n    2 calls, 1 error\n", "1 call, 0 errors, 1 denied"] {
+    for words in [
+        "files\n  3 calls, 1 error\n  P50 30 ms, P95 3.4 s\n",
+        "  read\n    2 calls, 1 error\n",
+        "1 call, 0 errors, 1 denied",
+    ] {
         assert!(stats.contains(words), "{words}:\n{stats}");
     }
 }

@@ -184,10 +184,25 @@ fn a_call_that_cannot_be_recorded_is_not_made() {
     std::fs::create_dir_all(room.world.home().join(".toolgate/audit/audit.jsonl")).unwrap();
     let output = room.run("call add a=1 b=2");
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
-    let said = "error: the call was not made, since it could not be recorded: cannot write the audit log in ";
-    assert!(output.stderr.starts_with(said), "{}", output.stderr);
+    let said = "the call was not made, since it could not be recorded: cannot write the audit log in ";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
     assert!(output.stderr.contains("audit.jsonl is a folder, not a regular file"), "{}", output.stderr);
     assert_eq!(Record::of_log(room.log("ends")).count("tools/call"), 0);
+}
+
+#[test]
+fn an_ending_that_cannot_be_recorded_is_told() {
+    let room = Room::new().without_questions();
+    let log = room.world.home().join(".toolgate/audit/audit.jsonl").display().to_string();
+    let command = format!("command=rm {log} && mkdir {log}");
+    let output = room.command(["call", "run_shell_command", command.as_str()]).run().unwrap();
+    assert_eq!(output.code(), Some(0), "{}", output.transcript());
+    let said = "error: cannot write the audit log in ";
+    assert!(output.stderr.contains(said) && output.stderr.contains("audit.jsonl is a folder"), "{}", output.stderr);
+    std::fs::remove_dir(&log).unwrap();
+    assert_eq!(room.run("call list_directory path=.").code(), Some(0));
+    let verified = room.run("audit verify");
+    assert_eq!(verified.code(), Some(9), "{}", verified.transcript());
 }
 
 #[test]

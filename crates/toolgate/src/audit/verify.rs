@@ -121,13 +121,15 @@ impl Walk<'_> {
         let mut lines = part.lines().map_err(|error| self.log.cannot_read(&error))?;
         while let Some(line) = lines.next().map_err(|error| self.log.cannot_read(&error))? {
             if !line.is_ended && is_last {
-                let bytes = line.text.len();
-                let (what, is_whole) = match line.is_whole() {
-                    true => ("the last line has no end: its writer was interrupted; the next one ends it".to_owned(), true),
-                    false => (
-                        format!("the last line is torn ({bytes} bytes): its writer was interrupted; the next one mends it"),
-                        false,
-                    ),
+                let is_whole = line.is_whole();
+                let what = match is_whole {
+                    true => "the last line has no end: its writer was interrupted; the next one ends it".to_owned(),
+                    false => {
+                        let bytes = line.text.len();
+                        format!(
+                            "the last line is torn ({bytes} bytes): its writer was interrupted; the next one mends it"
+                        )
+                    }
                 };
                 self.found.note(&part.name, Some(line.number), what);
                 if !is_whole {
@@ -244,7 +246,9 @@ impl Walk<'_> {
     /// Whether the log ends where it should, and every call in it.
     fn end(&mut self) {
         for (seq, (file, line)) in std::mem::replace(&mut self.open, OpenCalls::none()).never_ended() {
-            let what = format!("the call of record {seq} was begun and never ended: its process was killed, or could not write");
+            let what = format!(
+                "the call of record {seq} was begun and never ended: its process was killed, or could not write"
+            );
             self.found.note(&file, Some(line), what);
         }
         let last_name = self.log.parts().last().map_or(CURRENT, |part| part.name.as_str());

@@ -362,6 +362,20 @@ fn what_is_no_file_is_neither_waited_for_nor_followed_and_told() {
 }
 
 #[test]
+fn a_lock_that_is_never_given_back_refuses_the_call() {
+    let room = LogRoom::new();
+    room.audit().record(&room.record("read"));
+    let held = fs::File::open(room.path("lock")).unwrap();
+    held.lock().unwrap();
+    let audit = room.audit();
+    let refused = audit.begin(&room.record("write")).unwrap_err().to_string();
+    assert!(refused.ends_with("another process has it locked and does not end"), "{refused}");
+    held.unlock().unwrap();
+    audit.record(&room.record("later"));
+    assert_eq!(room.findings(), ["audit.jsonl:3: 1 call before this could not be written down"]);
+}
+
+#[test]
 fn a_call_is_there_from_its_beginning_and_counts_once() {
     let room = LogRoom::new();
     let audit = room.audit();
@@ -391,7 +405,8 @@ fn a_call_is_there_from_its_beginning_and_counts_once() {
     room.audit().record(&room.record("later"));
     assert_eq!(outcomes(), ["completed", "completed", "unknown", "completed"]);
     let notes: Vec<String> = room.verify().notes.iter().map(ToString::to_string).collect();
-    let note = "audit.jsonl:5: the call of record 5 was begun and never ended: its process was killed, or could not write";
+    let note =
+        "audit.jsonl:5: the call of record 5 was begun and never ended: its process was killed, or could not write";
     assert_eq!(notes, [note]);
     let mut statistics = Statistics::default();
     room.calls(&Query::default()).iter().for_each(|call| statistics.add(call));

@@ -46,8 +46,7 @@ impl AuditSink for Notes {
 }
 
 fn room() -> Room {
-    let script =
-        Script::new("one").tool(ToolScript::echo("echo")).tool(ToolScript::new("never", Behaviour::Never));
+    let script = Script::new("one").tool(ToolScript::echo("echo")).tool(ToolScript::new("never", Behaviour::Never));
     Room::new().server("one", &script)
 }
 
@@ -78,7 +77,7 @@ async fn a_call_that_may_not_begin_is_not_sent() {
     let room = room();
     let notes = Arc::new(Notes { refuses: true, ..Notes::default() });
     let host = host(&room, CallRules { audit: notes.clone(), ..lets_everything_through() }).await;
-    let CallOutcome::Failed(error) = call(&host, "echo", json!({})).await else { panic!("it was made") };
+    let CallOutcome::Failed(error) = call(&host, "echo", json!({"message": "x"})).await else { panic!("it was made") };
     let said = "the call was not made, since it could not be recorded: the disk is full";
     assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::State, said));
     assert_eq!(room.record(0).count("tools/call"), 0);
@@ -89,7 +88,8 @@ async fn a_call_that_may_not_begin_is_not_sent() {
 async fn what_is_denied_or_given_up_has_one_record() {
     let room = room();
     let notes = Arc::new(Notes::default());
-    let rules = CallRules { audit: notes.clone(), permissions: Permissions::new(Policy::new(vec![])), ..CallRules::default() };
+    let rules =
+        CallRules { audit: notes.clone(), permissions: Permissions::new(Policy::new(vec![])), ..CallRules::default() };
     let denying = host(&room, rules).await;
     assert_eq!(call(&denying, "echo", json!({})).await.as_str(), "denied");
     assert_eq!(notes.told(), ["denied echo None default"]);
@@ -127,7 +127,7 @@ async fn the_mode_of_a_record_is_the_one_it_was_decided_in() {
     };
     let host = Arc::new(host(&room, rules).await);
     changes.0.set(Arc::downgrade(&host)).unwrap();
-    assert_eq!(call(&host, "echo", json!({})).await.as_str(), "completed");
+    assert_eq!(call(&host, "echo", json!({"message": "x"})).await.as_str(), "completed");
     assert_eq!(notes.told(), ["begin echo default", "completed echo Some(7) default"]);
     assert_eq!(host.calls().mode(), Mode::Yolo);
 }

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn only_one_column_gives_way() {
-        let rows = || vec![vec!["files".to_owned(), "a long explanation".to_owned()], vec!["x".to_owned(), String::new()]];
+        let rows =
+            || vec![vec!["files".to_owned(), "a long explanation".to_owned()], vec!["x".to_owned(), String::new()]];
         let cases = [
             (None, Some("SERVER  ABOUT\nfiles   a long explanation\nx")),
             (Some(40), Some("SERVER  ABOUT\nfiles   a long explanation\nx")),

@@ -85,9 +85,9 @@ fn print_narrow(printer: &mut Printer, lines: &[(String, ToolStatistics)], colum
         let indent: String = name.chars().take_while(|letter| *letter == ' ').collect();
         let counts = format!("{indent}  {}, {}", counted(one.calls, "call"), counted(one.errors, "error"));
         let counts = if one.denied > 0 { format!("{counts}, {} denied", one.denied) } else { counts };
-        let spans = one.latency().map(|latency| {
-            format!("{indent}  P50 {}, P95 {}", shown_span(latency.p50_ms), shown_span(latency.p95_ms))
-        });
+        let spans = one
+            .latency()
+            .map(|latency| format!("{indent}  P50 {}, P95 {}", shown_span(latency.p50_ms), shown_span(latency.p95_ms)));
         for line in [name.clone(), counts].into_iter().chain(spans) {
             printer.line(&cut(&line, columns))?;
         }

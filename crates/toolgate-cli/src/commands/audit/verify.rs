@@ -14,8 +14,8 @@ use crate::session::Session;
 /// Find records that were edited, removed, put in or moved
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every record holds the hash of the one before it. Ends with 9 when something was changed; a line that a killed process
-left unfinished is told, and nobody's fault. The number and hash of the last record, noted somewhere else, prove
+    after_help = "Every record holds the hash of the one before it. Ends with 9 when something was changed, or calls could not be written down;
+a line that a killed process left unfinished, and a call that it never ended, are told. The number and hash of the last record, noted somewhere else, prove
 later that nothing before it was changed.
 
 Examples:

@@ -191,7 +191,9 @@ impl<'a> Simulation<'a> {
                 }
                 if self.held_back > 0 {
                     let some = counted(times(self.held_back), "call");
-                    printer.talk().line(&format!("{some} held back by the lists of their servers, which were not tried"));
+                    printer
+                        .talk()
+                        .line(&format!("{some} held back by the lists of their servers, which were not tried"));
                 }
             }
         }

@@ -30,21 +30,20 @@ enum Left {
 /// What says in a name that a secret follows.
 const NAMES: &[&str] = &["password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"];
 
-/// A word of a command line, with what is quoted in it; the same where it is no option; and one with a colon. A quote that opens goes on to its
-/// end, or to that of the text.
+/// A word of a command line, with what is quoted in it; the same where it is no option; and one with a colon. A quote that it begins with goes on
+/// to its end, or to that of the text; one further on that never ends may be that of what stands around the word.
 macro_rules! word {
     () => {
-        r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\])+"#
+        concat!(r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\])"#, word!(rest))
     };
     (no option) => {
-        concat!(r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\-])"#, "(?:", word!(), ")?")
+        concat!(r#"(?:"(?:[^"\\]|\\.)*(?:"|\z)|'[^']*(?:'|\z)|\\.|[^\s"'&;,\\-])"#, word!(rest))
+    };
+    (rest) => {
+        r#"(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'&;,\\])*"#
     };
     (pair) => {
-        concat!(
-            r#"(?:"[^":]*:(?:[^"\\]|\\.)*(?:"|\z)|'[^':]*:[^']*(?:'|\z)|[^\s"':]*:"#,
-            word!(),
-            ")"
-        )
+        concat!(r#"(?:"[^":]*:(?:[^"\\]|\\.)*(?:"|\z)|'[^':]*:[^']*(?:'|\z)|[^\s"':]*:"#, word!(), ")")
     };
 }
 
@@ -129,9 +128,17 @@ const FORMS: [Form; 17] = [
     },
     Form { hints: &["pass:"], pattern: concat!(r"(?s)((?-u:\b)pass:)(", word!(), ")"), left: Left::Value },
     // What a client proves itself with.
-    Form { hints: &["bearer"], pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}", left: Left::Text("${1}[secret]") },
+    Form {
+        hints: &["bearer"],
+        pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}",
+        left: Left::Text("${1}[secret]"),
+    },
     // A JSON web token.
-    Form { hints: &["eyj"], pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*", left: Left::Text("[secret]") },
+    Form {
+        hints: &["eyj"],
+        pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*",
+        left: Left::Text("[secret]"),
+    },
     // Tokens that begin in a way of their own.
     Form {
         hints: &[
@@ -177,6 +184,10 @@ impl Left {
 fn covered_value(found: &Captures<'_>) -> String {
     let group = |nth| found.get(nth).map_or("", |group| group.as_str());
     let (before, value) = (group(1), group(2));
+    // Another form was there first, and knows better where the secret ends.
+    if value.trim_start_matches(['"', '\'']).starts_with(COVERED) {
+        return group(0).to_owned();
+    }
     let quote = value.chars().next().filter(|first| {
         let inner = value.strip_prefix(*first).and_then(|rest| rest.strip_suffix(*first));
         matches!(first, '"' | '\'') && inner.is_some_and(|inner| !inner.contains(*first))
@@ -260,6 +271,7 @@ mod tests {
             ("x '--password=correct horse' y".to_owned(), "x '--password=[secret]' y"),
             ("DB_PASSWORD=\"one two\" make".to_owned(), "DB_PASSWORD=\"[secret]\" make"),
             ("DB_PASSWORD=one'two three' make".to_owned(), "DB_PASSWORD=[secret] make"),
+            ("psql \"host=x password=abc\" -c x".to_owned(), "psql \"host=x password=[secret]\" -c x"),
             ("DB_PASSWORD=one\\ two make".to_owned(), "DB_PASSWORD=[secret] make"),
             ("export DB_PASSWORD='one\ntwo".to_owned(), "export DB_PASSWORD=[secret]"),
         ];

@@ -17,11 +17,64 @@ const FOLDER: &str = "cwd";
 
 /// Programs that run what their arguments say, or that do something else with one more option: a beginning says too little about them.
 const ANYTHING: [&str; 58] = [
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "yash", "rbash", "busybox", "python", "python2", "python3",
-    "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "awk", "gawk", "mawk", "sed", "tclsh",
-    "rscript", "julia", "ghci", "osascript", "powershell", "pwsh", "eval", "exec", "source", "env", "xargs", "find", "fd",
-    "parallel", "ssh", "sudo", "doas", "su", "docker", "podman", "kubectl", "npx", "uvx", "pipx", "git", "rm", "tar",
-    "rsync", "curl",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "yash",
+    "rbash",
+    "busybox",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "luajit",
+    "awk",
+    "gawk",
+    "mawk",
+    "sed",
+    "tclsh",
+    "rscript",
+    "julia",
+    "ghci",
+    "osascript",
+    "powershell",
+    "pwsh",
+    "eval",
+    "exec",
+    "source",
+    "env",
+    "xargs",
+    "find",
+    "fd",
+    "parallel",
+    "ssh",
+    "sudo",
+    "doas",
+    "su",
+    "docker",
+    "podman",
+    "kubectl",
+    "npx",
+    "uvx",
+    "pipx",
+    "git",
+    "rm",
+    "tar",
+    "rsync",
+    "curl",
 ];
 
 /// What was run, under which other arguments.
@@ -61,7 +114,8 @@ pub(super) fn proposals(calls: &[&Map<String, Value>]) -> Vec<Proposal> {
 /// The commands of a call that a rule can speak of; rules see each of them alone.
 fn parts(command: Option<&Value>) -> Result<Vec<SimpleCommand>, String> {
     let text = command.and_then(Value::as_str).ok_or("its command is no text")?;
-    let script = shell::read(text).map_err(|unreadable| format!("a command that cannot be taken apart ({unreadable})"))?;
+    let script =
+        shell::read(text).map_err(|unreadable| format!("a command that cannot be taken apart ({unreadable})"))?;
     let is_alone = script.commands.len() == 1;
     let parts: Vec<SimpleCommand> =
         script.commands.into_iter().filter(|part| is_alone || part.wrapping != Wrapping::Transparent).collect();
@@ -97,7 +151,9 @@ impl Group<'_> {
                     let prefix = format!("commandPrefix = {}\n", quoted(&words.join(" ")));
                     self.conditions("").map(|conditions| prefix + &conditions)
                 }
-                (count, None) => Err(format!("`{program}` was run in {count} ways, and no beginning says what it does")),
+                (count, None) => {
+                    Err(format!("`{program}` was run in {count} ways, and no beginning says what it does"))
+                }
             };
             proposals.push(Proposal { calls, conditions });
         }

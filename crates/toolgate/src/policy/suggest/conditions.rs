@@ -21,7 +21,8 @@ pub(super) fn proposals(calls: &[&Members]) -> Vec<Proposal> {
         by_names.entry(names).or_default().push(call);
     }
     let proposal = |(names, group): (Vec<&String>, Vec<&Members>)| {
-        let absent: Vec<&str> = all_names.iter().filter(|name| !names.contains(name)).map(|name| name.as_str()).collect();
+        let absent: Vec<&str> =
+            all_names.iter().filter(|name| !names.contains(name)).map(|name| name.as_str()).collect();
         Proposal { calls: group.len(), conditions: of_group(&group, &names, &absent) }
     };
     by_names.into_iter().map(proposal).collect()
