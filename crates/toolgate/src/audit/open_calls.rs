@@ -58,7 +58,7 @@ pub(super) struct Mark<'a> {
     pub(super) started: Option<u64>,
 }
 
-/// Whether there is such a process. Another may have its number by now, so one that is gone may seem to run, never the other way round.
+/// Whether there is such a process here. Another may have its number by now, so one that is gone may seem to run.
 #[cfg(unix)]
 fn is_running(pid: u32) -> bool {
     use rustix::io::Errno;
