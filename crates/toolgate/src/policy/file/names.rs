@@ -102,8 +102,8 @@ fn server(fields: &Fields<'_>) -> Result<Option<ServerPattern>, Reported> {
 fn of_server(server: &ServerPattern, tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
     let name = tool.value;
     if let ServerPattern::BuiltIn(_) = server {
-        let name = real_name(name).unwrap_or(name);
-        if !name.contains('*') && !WORKSPACE_TOOLS.contains(&name) {
+        let name = aliased(name, reach).unwrap_or(name);
+        if !name.contains('*') && !is_built_in(name, reach) {
             let message = format!("can never match: the built-in server has no tool `{}`", excerpt(name));
             into.findings().error(tool.at, message, &keys::hint_for(name, &WORKSPACE_TOOLS));
         }
@@ -134,7 +134,7 @@ fn of_any_server(tool: &At<&str>, reach: Reach, into: &mut Into<'_, '_>) {
         let message = format!("`{}` is a name as it is shown; rules look at servers and their tools", excerpt(name));
         into.findings().warning(tool.at, message, &apart(first));
     } else {
-        warn_about_typos(tool, into.findings());
+        warn_about_typos(tool, reach, into.findings());
     }
     into.named.extend(targets.into_iter().map(|Target { server, tool }| Named { server, tool }));
 }
@@ -155,9 +155,25 @@ fn apart(target: &Target) -> String {
     }
 }
 
-fn warn_about_typos(tool: &At<&str>, findings: &Findings<'_>) {
+/// What a tool of the built-in server is really called.
+fn aliased(name: &str, reach: Reach) -> Option<&'static str> {
+    match reach {
+        Reach::Permission => real_name(name),
+        Reach::Restriction => possible_real_name(name),
+    }
+}
+
+/// Whether the built-in server has a tool that is meant. A restriction does not look at capitals.
+fn is_built_in(name: &str, reach: Reach) -> bool {
+    WORKSPACE_TOOLS.iter().any(|tool| match reach {
+        Reach::Permission => *tool == name,
+        Reach::Restriction => tool.eq_ignore_ascii_case(name),
+    })
+}
+
+fn warn_about_typos(tool: &At<&str>, reach: Reach, findings: &Findings<'_>) {
     let name = tool.value;
-    let is_known = WORKSPACE_TOOLS.contains(&name) || real_name(name).is_some();
+    let is_known = is_built_in(name, reach) || aliased(name, reach).is_some();
     let longest = WORKSPACE_TOOLS.iter().map(|tool| tool.len()).max().unwrap_or(0);
     if is_known || name.contains('*') || name.len() > longest + TYPO_DISTANCE_MAX {
         return;

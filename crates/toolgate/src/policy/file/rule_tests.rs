@@ -172,6 +172,13 @@ const FIELDS: &[(&str, &str)] = &[
         "ask 1 any/shelltool ; ask 1 <workspace>/run_shell_command",
     ),
     ("toolName = 'shelltool'; decision = 'allow'; priority = 1", "allow 1 any/shelltool"),
+    // capitals
+    ("toolName = 'Read_File'; decision = 'deny'; priority = 1", "deny 1 any/Read_File"),
+    ("builtin = 'workspace'; toolName = 'Read_File'; decision = 'ask'; priority = 1", "ask 1 <workspace>/Read_File"),
+    (
+        "builtin = 'workspace'; toolName = 'shelltool'; decision = 'deny'; priority = 1",
+        "deny 1 <workspace>/run_shell_command",
+    ),
     (
         "builtin = 'workspace'; toolName = 'ShellTool'; decision = 'allow'; priority = 1",
         "allow 1 <workspace>/run_shell_command",
