@@ -30,12 +30,20 @@ pub(super) fn check(command: &SimpleCommand) -> Result<(), Unreadable> {
         "alias" if arguments.iter().any(|word| word.literal.as_deref().is_none_or(|text| text.contains('='))) => {
             Err(Unreadable::because("`alias` changes what the words behind it mean"))
         }
+        "declare" | "typeset" | "local" | "readonly" | "export" if arguments.iter().any(is_evaluated) => Err(
+            Unreadable::because(format!("`{program}` with these flags runs what stands in the subscripts of values")),
+        ),
         "let" => Err(Unreadable::because("`let` runs what stands in subscripts; calculate with `$((…))`")),
         _ => match NAMING.iter().find(|(name, _)| *name == program) {
             Some((_, option)) => check_names(arguments, *option),
             None => Ok(()),
         },
     }
+}
+
+/// Whether a flag makes a variable a number or another name, so that what it holds is read again.
+fn is_evaluated(word: &Word) -> bool {
+    word.head.starts_with(['-', '+']) && word.head.contains(['i', 'n'])
 }
 
 fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadable> {
