@@ -178,8 +178,8 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         let runs_shell = wrapper.wrapping == Wrapping::Opaque && !matches!(wrapper.name, "xargs" | "flock");
         return Ok(runs_shell.then(|| Inner::unseen(runs)));
     }
-    // A file is written besides, or it runs in another folder.
-    let does_more = (wrapper.name == "time" && before.value(&["o", "output"]).is_some())
+    // A file is written besides, a shell takes the option for the program, or it runs in another folder.
+    let does_more = (wrapper.name == "time" && before.options.iter().any(|(name, _)| name != "p"))
         || (wrapper.name == "env" && before.value(&["C", "chdir"]).is_some());
     let wrapping = if does_more { Wrapping::Opaque } else { wrapper.wrapping };
     Ok(Some(Inner { assignments, ..Inner::of(wrapping, runs) }))
