@@ -84,7 +84,9 @@ fn rules_that_can_never_match_are_found() {
     assert_eq!(room.run("tools").code(), Some(2), "a rule that means nothing was meant to mean something");
 
     let missing = |server: &str, key: &str| {
-        format!("[[rule]]\n{server}\ndecision = \"deny\"\npriority = 5\n[rule.when]\n\"/{key}\" = {{ equals = \"x\" }}\n")
+        format!(
+            "[[rule]]\n{server}\ndecision = \"deny\"\npriority = 5\n[rule.when]\n\"/{key}\" = {{ equals = \"x\" }}\n"
+        )
     };
     let built_in = missing("builtin = \"workspace\"\ntoolName = \"write_file\"", "pth");
     room.world.write_in_home(".toolgate/policies/mine.toml", &built_in).unwrap();

@@ -15,7 +15,8 @@ use crate::asker::Asker;
 use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
 use crate::policy::{
-    Because, CallFacts, Decision, Explanation, Mode, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts, Verdict,
+    Because, CallFacts, Decision, Explanation, Mode, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts,
+    Verdict,
 };
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
 use crate::servers::{ServerConfig, TransportConfig, identity};

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::shape::visible;
+/// Whether a letter does nothing but stand there: letters and digits of every writing, and the signs that a keyboard has.
+fn is_plain(letter: char) -> bool {
+    matches!(letter, ' '..='~') || letter.is_alphanumeric()
+}
 
 /// A text in quotes.
 pub(super) fn quoted(text: &str) -> String {
@@ -15,10 +18,7 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            ' '..='~' => out.push(letter),
-            other if visible::line(other.encode_utf8(&mut [0; 4])) == *other.encode_utf8(&mut [0; 4]) => {
-                out.push(other);
-            }
+            plain if is_plain(plain) => out.push(plain),
             other => {
                 let number = u32::from(other);
                 // Writing to a string cannot fail.
@@ -65,5 +65,6 @@ pub(super) fn pointer(name: &str) -> Option<String> {
 
 /// A line that says something and does nothing.
 pub(super) fn comment(text: &str) -> String {
-    format!("# {}\n", visible::line(text))
+    let shown = |letter: char| if is_plain(letter) { letter.to_string() } else { letter.escape_unicode().to_string() };
+    format!("# {}\n", text.chars().map(shown).collect::<String>())
 }
