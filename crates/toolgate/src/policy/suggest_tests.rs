@@ -69,7 +69,7 @@ fn every_argument_is_asked_for() {
         (vec![json!({"a/b~c": "x"})], vec!["[rule.when]\n\"/a~1b~0c\" = { equals = \"x\" }\n"]),
         (
             vec![json!({"a": "\u{9b}2J\u{202e}\u{1F600}\u{e0041}\n\"\\"})],
-            vec!["[rule.when]\n\"/a\" = { equals = \"\\u009B2J\\u202E\u{1F600}\\U000E0041\\n\\\"\\\\\" }\n"],
+            vec!["[rule.when]\n\"/a\" = { equals = \"\\u009B2J\\u202E\\U0001F600\\U000E0041\\n\\\"\\\\\" }\n"],
         ),
     ];
     for (calls, expected) in cases {
