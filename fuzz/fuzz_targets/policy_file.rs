@@ -6,8 +6,9 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
+use toolgate::ServerName;
 use toolgate::limits::{POLICY_FINDINGS_MAX, POLICY_RULES_MAX};
-use toolgate::policy::file::{FileSource, Finding, lint, lint_against_schema, parse};
+use toolgate::policy::file::{FileSource, Finding, KnownTool, lint, lint_against_tools, parse};
 use toolgate::policy::{Decision, Rule, Tier};
 
 /// What one finding may say at most: some names of the file, shortened, and two sentences.
@@ -24,9 +25,10 @@ fuzz_target!(|input: &[u8]| {
     parsed.checkers.iter().for_each(|checker| is_complete(&checker.rule, lines));
     lint(&parsed.rules).iter().for_each(|finding| has_place_and_bound(finding, lines));
     let schema = json!({"properties": {"path": {"type": "string"}}});
-    for rule in &parsed.rules {
-        lint_against_schema(rule, &schema).iter().for_each(|finding| has_place_and_bound(finding, lines));
-    }
+    let Ok(server) = ServerName::new("s") else { return };
+    let known =
+        ["a", "read_file"].map(|tool| KnownTool { server: &server, builtin: Some("workspace"), tool, schema: &schema });
+    lint_against_tools(parsed.rules.iter(), &known).iter().for_each(|finding| has_place_and_bound(finding, lines));
 
     // What comes with a folder can only restrict; besides that, a file says the same everywhere.
     let of_folder = parse(&text, &FileSource::new(Tier::Workspace, Path::new("p.toml")));
