@@ -137,7 +137,7 @@ impl Calling<'_> {
 }
 
 /// What stands behind `--args`.
-fn given_arguments(args: Option<&str>, folder: &std::path::Path) -> Result<Option<RawJson>> {
+pub(crate) fn given_arguments(args: Option<&str>, folder: &std::path::Path) -> Result<Option<RawJson>> {
     let Some(args) = args else { return Ok(None) };
     let (from, text) = match args.strip_prefix('@') {
         None if args == "-" => ("stdin".to_owned(), bounded(std::io::stdin().lock(), "stdin")?),
@@ -241,7 +241,8 @@ impl Ended<'_> {
                 match error.kind() {
                     ErrorKind::InvalidArguments => known.hint(usage(name, &self.tool.input_schema())),
                     ErrorKind::LoginNeeded => known.hint(format!("run `toolgate mcp auth {}`", self.tool.id.server)),
-                    ErrorKind::InvalidResult => known,
+                    // What could not be recorded was not made, so nothing of the server failed.
+                    ErrorKind::InvalidResult | ErrorKind::State => known,
                     _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
                 }
             }

@@ -193,9 +193,6 @@ impl Writer {
                 let path = self.folder.path().display();
                 let error = Error::new(ErrorKind::State, format!("cannot write the audit log in {path}: {error}"))
                     .hinting("check that you may write there, that the disk has room, and what stands in the way");
-                if self.last_error.is_none() {
-                    tracing::warn!("{error}");
-                }
                 self.last_error = Some(error.clone());
                 Err(error)
             }

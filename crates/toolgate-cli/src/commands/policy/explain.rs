@@ -2,7 +2,6 @@
 
 use clap::Args;
 use serde_json::Value;
-use toolgate::call::arguments as typed;
 use toolgate::filter::Arguments as Facts;
 use toolgate::policy::{CallFacts, Explanation, Found, WhyClose};
 use toolgate::registry::ToolId;
@@ -11,6 +10,7 @@ use toolgate::shape::visible;
 use toolgate::{Asker, CallRules, Host, Interest, RawJson, ServerName, ToolCall};
 
 use crate::call_rules;
+use crate::commands::call::given_arguments;
 use crate::configured::Configured;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -32,7 +32,7 @@ use crate::session::Session;
 pub(crate) struct Arguments {
     /// The tool, as `toolgate tools` shows it, or SERVER__TOOL
     name: String,
-    /// The arguments as a JSON object
+    /// The arguments as a JSON object, @FILE to read them from a file, - from stdin
     #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
     args: String,
     /// Who would ask for it
@@ -47,7 +47,7 @@ fn asker(word: &str) -> std::result::Result<Asker, String> {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let given = typed::from_json(&arguments.args).map_err(|error| CommandError::usage(format!("--args: {error}")))?;
+    let given = given_arguments(Some(&arguments.args), &session.env().workspace)?.unwrap_or(RawJson::EMPTY_OBJECT);
     let configured = session.looked_at()?;
     let rules = call_rules::for_listing(session, configured.setup())?;
     let explaining = Explaining { arguments, given };

@@ -43,8 +43,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{}.toml", arguments.name));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
     let cannot = |error: &std::io::Error| {
-        let error = CommandError::usage(format!("cannot write {}: {error}", path.display()));
-        if path.exists() { error.hint("what is there is not overwritten; name another file") } else { error }
+        if path.exists() {
+            let error = CommandError::usage(format!("{} is there already, and is not overwritten", path.display()));
+            return error.hint("name another file behind `--write`, or remove it first");
+        }
+        CommandError::usage(format!("cannot write {}: {error}", path.display()))
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| cannot(&error))?;
