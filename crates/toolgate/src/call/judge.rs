@@ -88,18 +88,18 @@ impl<'a> Subject<'a> {
         if let Some(denied) = self.filtered(&arguments) {
             return denied;
         }
-        self.with_facts(context, &arguments, |facts| {
+        self.with_facts(context, &arguments, |facts, covering| {
             let verdict = context.rules.permissions.decide(facts);
-            self.checked(context, facts, verdict)
+            self.checked(context, facts, told_of_suspended(covering, verdict))
         })
     }
 
     /// Decides, and says how it came to that.
     pub(super) fn explain(&self, context: &CallContext) -> Explanation {
         let arguments = self.seen_arguments(context);
-        let mut explanation = self.with_facts(context, &arguments, |facts| {
+        let mut explanation = self.with_facts(context, &arguments, |facts, covering| {
             let mut explanation = context.rules.permissions.explain(facts);
-            explanation.verdict = self.checked(context, facts, explanation.verdict);
+            explanation.verdict = self.checked(context, facts, told_of_suspended(covering, explanation.verdict));
             explanation
         });
         if let Some(denied) = self.filtered(&arguments) {
@@ -144,7 +144,7 @@ impl<'a> Subject<'a> {
         &self,
         context: &CallContext,
         arguments: &Arguments<'_>,
-        look: impl FnOnce(&CallFacts<'_>) -> T,
+        look: impl FnOnce(&CallFacts<'_>, &Covering) -> T,
     ) -> T {
         let covering = match context.rules.lasting {
             Lasting::Never => Covering::None,
@@ -159,7 +159,7 @@ impl<'a> Subject<'a> {
             }
             _ => None,
         };
-        look(&CallFacts {
+        let facts = CallFacts {
             server: &self.call.tool.id.server,
             builtin: self.call.connection.config().transport.builtin(),
             tool: &self.call.tool.id.tool,
@@ -172,12 +172,12 @@ impl<'a> Subject<'a> {
             folder: context.folder(),
             folder_is_trusted: context.rules.folder_is_trusted,
             remembered,
-        })
+        };
+        look(&facts, &covering)
     }
 
     /// What the paths of a call say to a decision. They can only make it stricter.
     fn checked(&self, context: &CallContext, facts: &CallFacts<'_>, mut verdict: Verdict) -> Verdict {
-        self.told_of_suspended(context, &mut verdict);
         for checker in context.checkers().iter().filter(|checker| checker.rule.is_about(facts)) {
             if verdict.decision == Decision::Deny {
                 break;
@@ -213,17 +213,6 @@ impl<'a> Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What was allowed before and does not count any more is no riddle.
-    fn told_of_suspended(&self, context: &CallContext, verdict: &mut Verdict) {
-        if verdict.decision == Decision::Allow || context.rules.lasting == Lasting::Never {
-            return;
-        }
-        let seen = self.as_grants_see_it(context, &NO_TOOLS);
-        if let Covering::Suspended { grant, why } = context.grants().covering(&seen) {
-            verdict.adjustments.push(format!("what you allowed before (grant {grant}) does not count: {why}"));
-        }
-    }
-
     /// Whether a rule about servers by their names permits it, and the name is not the server's own.
     fn is_permitted_by_a_borrowed_name(&self, verdict: &Verdict) -> bool {
         let is_by_name = match &verdict.because {
@@ -232,6 +221,14 @@ impl Subject<'_> {
         };
         is_by_name && self.call.connection.config().replaces_own
     }
+}
+
+/// What was allowed before and does not count any more is no riddle.
+fn told_of_suspended(covering: &Covering, mut verdict: Verdict) -> Verdict {
+    if let (Covering::Suspended { grant, why }, Decision::Ask | Decision::Deny) = (covering, verdict.decision) {
+        verdict.adjustments.push(format!("what you allowed before (grant {grant}) does not count: {why}"));
+    }
+    verdict
 }
 
 /// What would be decided about a call, and why.
