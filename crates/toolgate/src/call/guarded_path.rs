@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::context::CallContext;
 use super::edit_preview::inside;
@@ -16,17 +16,11 @@ const WRITING: [&str; 2] = ["write_file", "replace"];
 /// Folders whose files make programs run something: hooks, settings of servers.
 const DECIDING_FOLDERS: [&str; 2] = [".git", ".toolgate"];
 
-#[derive(Deserialize)]
-struct Written {
-    path: String,
-}
-
 /// What is said to a call that writes a file: nothing, or a decision and its reason in words.
-pub(super) fn check(call: &PreparedCall, context: &CallContext) -> Option<(Decision, String)> {
+pub(super) fn check(call: &PreparedCall, arguments: &Value, context: &CallContext) -> Option<(Decision, String)> {
     let tool = &*call.tool.id.tool;
     call.connection.config().transport.builtin().filter(|_| WRITING.contains(&tool))?;
-    let Written { path } = call.arguments.read().ok()?;
-    judge(&path, context.folder(), &context.own_folders())
+    judge(arguments.get("path")?.as_str()?, context.folder(), &context.own_folders())
 }
 
 fn judge(path: &str, workspace: &Path, own: &[&Path]) -> Option<(Decision, String)> {

@@ -1,10 +1,9 @@
 //! What is decided about one call: the server's own lists, then the rules with what was allowed before, then where its paths lead.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
-
-use std::sync::Arc;
 
 use super::allowed_path;
 use super::context::CallContext;
@@ -190,7 +189,7 @@ impl<'a> Subject<'a> {
                 verdict = Verdict { decision, because, adjustments: vec![why] };
             }
         }
-        let guarded = guarded_path::check(self.call, context);
+        let guarded = guarded_path::check(self.call, &self.arguments, context);
         if let Some((decision, why)) = guarded.filter(|(decision, _)| *decision > verdict.decision) {
             verdict.decision = decision;
             verdict.adjustments.push(why);
