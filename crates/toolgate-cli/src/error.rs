@@ -166,7 +166,7 @@ fn ending_of(kind: ErrorKind) -> Ending {
     match kind {
         ErrorKind::Settings | ErrorKind::Policy | ErrorKind::State | ErrorKind::InvalidArguments => Ending::Usage,
         ErrorKind::Untrusted => Ending::Untrusted,
-        ErrorKind::LoginNeeded => Ending::LoginNeeded,
+        ErrorKind::LoginNeeded | ErrorKind::LoginFailed => Ending::LoginNeeded,
         ErrorKind::TimedOut => Ending::Stopped,
         ErrorKind::Refused => Ending::ToolError,
         ErrorKind::UnknownServer | ErrorKind::UnknownTool | ErrorKind::UnknownPrompt | ErrorKind::UnknownResource => {

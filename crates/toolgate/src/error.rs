@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Connect,
     /// The server wants a login.
     LoginNeeded,
+    /// A login that was tried and did not work.
+    LoginFailed,
     /// The server said something that is not MCP, or speaks no version we know.
     Protocol,
     /// Something from outside was larger than we take.
@@ -74,6 +76,7 @@ impl ErrorKind {
             Self::Spawn => "spawn",
             Self::Connect => "connect",
             Self::LoginNeeded => "login_needed",
+            Self::LoginFailed => "login_failed",
             Self::Protocol => "protocol",
             Self::Limit => "limit",
             Self::TimedOut => "timed_out",

@@ -12,6 +12,7 @@ mod env;
 mod error;
 mod glob;
 pub mod limits;
+mod secret;
 mod server_name;
 mod shown_name;
 mod state_file;
@@ -23,6 +24,8 @@ pub mod formats;
 pub mod servers;
 
 pub mod trust;
+
+pub mod auth;
 
 mod transport;
 

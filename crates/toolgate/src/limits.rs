@@ -110,6 +110,9 @@ pub const SECRET_COMPLAINT_CHARS_MAX: usize = 200;
 /// A reference to a secret that is repeated in an error; a command can be long.
 pub const SECRET_REFERENCE_CHARS_MAX: usize = 200;
 
+/// Steps of one login that are written down.
+pub const LOGIN_STEPS_MAX: usize = 200;
+
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
 

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::env::HostEnv;
+use crate::secret::Secret;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
 use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::EnvExceptions;
-use crate::transport::secrets::Secret;
 
 /// What every program needs, passed on whatever it looks like.
 #[cfg(not(windows))]

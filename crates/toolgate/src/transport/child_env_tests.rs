@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::{PassedOn, Receiver, WhyHeldBack, WhyReceived, child_variables};
 use crate::env::{HostDirs, HostEnv, SystemClock};
+use crate::secret::Secret;
 use crate::servers::{Switches, resolve};
 use crate::settings::read::read_text;
 use crate::settings::{EnvExceptions, SettingsSource};
-use crate::transport::secrets::Secret;
 
 fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -106,7 +106,7 @@ fn what_the_settings_say_comes_last_and_is_never_held_back() {
     let passed = PassedOn::from_host(&host, &EnvExceptions::default(), Receiver::Shell);
     assert_eq!(passed.for_child(BTreeMap::new()), map(&[("EDITOR", "vi"), ("TOOLGATE", "1")]));
     let configured = [("EDITOR", "ed"), ("API_KEY", "sesame")];
-    let configured = configured.map(|(name, value)| (name.to_owned(), Secret::of(value))).into();
+    let configured = configured.map(|(name, value)| (name.to_owned(), Secret::new(value))).into();
     let expected = map(&[("API_KEY", "sesame"), ("EDITOR", "ed"), ("TOOLGATE", "1")]);
     assert_eq!(passed.for_child(configured), expected);
     assert!(!format!("{passed:?}").contains("vi"));
@@ -170,6 +170,6 @@ fn what_is_told_is_what_is_passed() {
     let server = &resolve(&[layer], &Switches::default(), &env).active[0];
     let told = child_variables(&env, &EnvExceptions::default(), server).unwrap();
     let passed = PassedOn::from_host(&env.vars, &EnvExceptions::default(), Receiver::Server);
-    let passed = passed.for_child([("OWN".to_owned(), Secret::of("1"))].into());
+    let passed = passed.for_child([("OWN".to_owned(), Secret::new("1"))].into());
     assert_eq!(told.received.iter().map(|(name, _)| name).collect::<Vec<_>>(), passed.keys().collect::<Vec<_>>());
 }

@@ -13,9 +13,10 @@ use toolgate_wire::transport::pair::pair;
 use toolgate_workspace::{Workspace, WorkspaceOptions};
 
 use super::child_env::{PassedOn, Receiver};
-use super::secrets::{Place, Secret, Secrets};
+use super::secrets::{Place, Secrets};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
+use crate::secret::Secret;
 use crate::servers::config::BUILT_IN_SERVERS;
 use crate::servers::remote::{HeaderCheck, check_header, check_url};
 use crate::servers::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};

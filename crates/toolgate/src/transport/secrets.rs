@@ -6,7 +6,6 @@ mod file;
 mod keychain;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,40 +14,12 @@ use tokio::sync::oneshot;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{SECRET_BYTES_MAX, SECRET_COMPLAINT_CHARS_MAX, SECRET_REFERENCE_CHARS_MAX, SERVER_TEXT_BYTES_MAX};
+use crate::secret::Secret;
 use crate::servers::text::ConfigText;
 use crate::servers::{ServerConfig, ServerName};
 use crate::settings::Part;
 use crate::settings::diagnostic::{KeyPath, visible};
 use crate::settings::secret_reference::{SecretKind, SecretReference};
-
-/// A text that may be secret. It cannot be printed.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    /// The text, for the one place that needs it.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// The same, given away.
-    pub(crate) fn into_exposed(self) -> String {
-        self.0
-    }
-}
-
-#[cfg(test)]
-impl Secret {
-    pub(crate) fn of(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
 
 /// Where in the entry of a server a text stands.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +75,7 @@ impl<'a> Secrets<'a> {
             }
         }
         self.bytes_left -= whole.len();
-        Ok(Secret(whole))
+        Ok(Secret::new(whole))
     }
 
     async fn follow(&mut self, reference: &SecretReference) -> std::result::Result<Secret, Unresolved> {
@@ -128,7 +99,7 @@ impl<'a> Secrets<'a> {
         let filled_in = self.server.extension.as_ref().and_then(|extension| extension.variables.0.get(name));
         let value = filled_in.or_else(|| self.env.vars.get(name));
         let value = value.ok_or_else(|| Unresolved::new("the variable is not set", "set it"))?;
-        without_nul(value.clone()).map(Secret)
+        without_nul(value.clone()).map(Secret::new)
     }
 
     /// Where relative paths in the settings of the server start.
@@ -170,7 +141,7 @@ fn as_text(bytes: Vec<u8>) -> std::result::Result<Secret, Unresolved> {
     if text.is_empty() {
         return Err(Unresolved::new("there is nothing in it", "a server would take it for no secret at all"));
     }
-    without_nul(text.to_owned()).map(Secret)
+    without_nul(text.to_owned()).map(Secret::new)
 }
 
 fn without_nul(text: String) -> std::result::Result<String, Unresolved> {

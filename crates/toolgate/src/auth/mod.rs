@@ -1,0 +1,9 @@
+//! Stage 4 · login: from a server's challenge to a token, and from one token to the next.
+//!
+//! [`challenge`] (what the server said) → `discover` (who gives tokens for it, and how) → `register` (who we are to them) → `authorize`, `device`
+//! or a grant without a person (a login) → `store` (kept, sealed) → `keeper` (used for every request, renewed before it ends).
+
+pub mod account;
+pub mod journal;
+pub(crate) mod login;
+pub(crate) mod renew;

@@ -1,0 +1,20 @@
+//! The seam between keeping a login and renewing it: whoever can get the next token without a person.
+
+use futures_util::future::BoxFuture;
+
+use super::login::Login;
+
+/// Gets the next login without a person.
+pub(crate) trait Renew: Send + Sync + std::fmt::Debug {
+    /// The login after `old`; with `None` the first one, which only machines can get.
+    fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>>;
+}
+
+/// Why there is no next login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RenewError {
+    /// Only a person can help: nothing to renew with, or the authorization server refused it for good. The words say why.
+    NeedsPerson(String),
+    /// It may work later; the login that is there is kept. The words say what went wrong.
+    Transient(String),
+}

@@ -1,0 +1,30 @@
+//! A text that may be secret. It can be compared and handed over, and never printed.
+
+use std::fmt;
+
+/// A text that may be secret.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// Takes a text in.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, for the one place that needs it.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The same, given away.
+    pub(crate) fn into_exposed(self) -> String {
+        self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
