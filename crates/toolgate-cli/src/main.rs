@@ -19,6 +19,7 @@ mod tool_reasons;
 mod tool_text;
 
 mod front_end;
+mod login;
 
 mod ask;
 mod confirm;

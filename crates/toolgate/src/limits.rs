@@ -113,6 +113,33 @@ pub const SECRET_REFERENCE_CHARS_MAX: usize = 200;
 /// Steps of one login that are written down.
 pub const LOGIN_STEPS_MAX: usize = 200;
 
+/// What comes back from an authorization page, as a query.
+pub const LOGIN_ANSWER_BYTES_MAX: usize = 16 * 1024;
+
+/// Words of an authorization server that are repeated to the person.
+pub const LOGIN_WORDS_CHARS_MAX: usize = 200;
+
+/// How long a person may take to log in.
+pub const LOGIN_WAIT_MS: u64 = 5 * 60 * 1000;
+
+/// Logins that one request may lead to: the first, and one for more scopes, and one more in case of a change in between.
+pub const LOGINS_FOR_REQUEST_MAX: usize = 3;
+
+/// Browsers that a login listens to at once.
+pub const CALLBACK_BROWSERS_MAX: usize = 8;
+
+/// The head of a browser's request.
+pub const CALLBACK_HEADER_BYTES_MAX: usize = 32 * 1024;
+
+/// How long a browser may take to send it.
+pub const CALLBACK_HEADER_MS: u64 = 10_000;
+
+/// How long a browser is kept waiting for the end of the login that it came back for.
+pub const CALLBACK_PAGE_MS: u64 = 60_000;
+
+/// How long we wait until a browser has received its page.
+pub const CALLBACK_FLUSH_MS: u64 = 1_000;
+
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
 

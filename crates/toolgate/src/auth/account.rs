@@ -4,6 +4,7 @@ use url::Url;
 
 use crate::secret::Secret;
 use crate::server_name::ServerName;
+pub(crate) use crate::settings::raw::GrantKind;
 
 /// One server at one address.
 #[derive(Clone, Debug)]
@@ -57,27 +58,4 @@ pub(crate) struct LoginOptions {
     pub(crate) idp_client_id: Option<String>,
     /// The secret there (`idpClientSecret`).
     pub(crate) idp_client_secret: Option<Secret>,
-}
-
-/// How a token is got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GrantKind {
-    /// A person logs in, in a browser.
-    #[default]
-    AuthorizationCode,
-    /// A person logs in, on any device.
-    DeviceCode,
-    /// A machine logs in as itself.
-    ClientCredentials,
-    /// A workload logs in with a statement about it (workload identity federation).
-    WorkloadIdentity,
-    /// A person's login at their company's identity provider is exchanged (enterprise-managed authorization).
-    Enterprise,
-}
-
-impl GrantKind {
-    /// Whether a person has to be there.
-    pub(crate) const fn needs_a_person(self) -> bool {
-        matches!(self, Self::AuthorizationCode | Self::DeviceCode)
-    }
 }

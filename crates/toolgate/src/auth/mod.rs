@@ -4,6 +4,10 @@
 //! or a grant without a person (a login) → `store` (kept, sealed) → `keeper` (used for every request, renewed before it ends).
 
 pub mod account;
+pub(crate) mod answer;
+pub(crate) mod callback;
+pub mod guide;
 pub mod journal;
 pub(crate) mod login;
+pub(crate) mod page;
 pub(crate) mod renew;

@@ -1,9 +1,12 @@
 //! `FrontEnd`: what a front end does for the servers of a host. A terminal, a gateway and a test each bring their own.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use toolgate_wire::RawJson;
 
 use super::client_side::bounded;
+use crate::auth::guide::LoginGuide;
 use crate::server_name::ServerName;
 
 /// What servers may ask of the person, and tell them. What a front end cannot do it says in [`abilities`](Self::abilities), and servers are
@@ -23,6 +26,11 @@ pub trait FrontEnd: Send + Sync + 'static {
     /// is what the server is told.
     fn sample(&self, _server: ServerName, _request: RawJson) -> BoxFuture<'static, Result<RawJson, String>> {
         Box::pin(async { Err("there is no model here".to_owned()) })
+    }
+
+    /// Who leads the person through logins; nobody does where there is no person.
+    fn login_guide(&self) -> Option<Arc<dyn LoginGuide>> {
+        None
     }
 
     /// Takes a log entry of `server`. Must not block.

@@ -35,6 +35,7 @@ pub(crate) fn fields(server: &RawServer) -> Vec<(&'static str, Json)> {
         ("httpUrl", text(&server.http_url)),
         ("tcp", text(&server.tcp)),
         ("headers", server.headers.as_ref().map(map)),
+        ("headersHelper", text(&server.headers_helper)),
         ("oauth", server.oauth.as_ref().map(|one| of_raw(&one.value))),
         ("authProviderType", server.auth_provider_type.map(|one| word(provider_word(one.value)))),
         ("targetAudience", text(&server.target_audience)),

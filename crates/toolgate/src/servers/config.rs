@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::server_name::{ServerName, ServerNameError};
+use crate::servers::login::LoginConfig;
 use crate::servers::shown::{shown_command, shown_url};
 pub use crate::servers::text::ConfigText;
 use crate::settings::raw::{OnBusy, StartMode};
@@ -139,6 +140,8 @@ pub struct HttpConfig {
     pub url: ConfigText,
     /// Headers for every request; names and values are checked to be sendable, as far as they are known.
     pub headers: BTreeMap<String, ConfigText>,
+    /// How to log in, when something is said about it.
+    pub login: Option<Box<LoginConfig>>,
 }
 
 impl fmt::Debug for HttpConfig {

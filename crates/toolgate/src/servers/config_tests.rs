@@ -39,7 +39,7 @@ fn stdio(command: &str, args: &[&str]) -> TransportConfig {
 
 fn http(url: &str) -> HttpConfig {
     let headers = [("Authorization".to_owned(), "Bearer sesame".into())].into();
-    HttpConfig { url: text(url), headers }
+    HttpConfig { url: text(url), headers, login: None }
 }
 
 fn check(transport: &TransportConfig, kind: &str, target: &str) {

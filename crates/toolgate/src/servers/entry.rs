@@ -34,7 +34,7 @@ pub(crate) struct Unusable(pub(crate) String);
 
 /// Where in an entry something stands.
 #[derive(Clone, Copy, Debug)]
-enum Field<'a> {
+pub(super) enum Field<'a> {
     Whole,
     Key(&'a str),
     Element(&'a str, usize),
@@ -45,8 +45,8 @@ enum Field<'a> {
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     env: &'a HostEnv,
-    layer: &'a SettingsLayer,
-    name: &'a Located<String>,
+    pub(super) layer: &'a SettingsLayer,
+    pub(super) name: &'a Located<String>,
     found: &'a mut Diagnostics,
     bytes_left: usize,
     references_left: usize,
@@ -233,7 +233,7 @@ impl<'a> Entry<'a> {
             }
             headers.insert(name.clone(), value);
         }
-        Ok(HttpConfig { url: text, headers })
+        Ok(HttpConfig { url: text, headers, login: self.login(raw)? })
     }
 
     /// A text that an operating system takes: it ends at the first NUL, so there must be none.
@@ -257,17 +257,17 @@ impl<'a> Entry<'a> {
         Ok(text.with_stand_ins(""))
     }
 
-    fn refuse_reference(&mut self, written: &Located<String>, field: Field<'_>) -> Result<(), Unusable> {
+    pub(super) fn refuse_reference(&mut self, written: &Located<String>, field: Field<'_>) -> Result<(), Unusable> {
         if !has_reference(&written.value) {
             return Ok(());
         }
         let message = "a reference to a secret cannot stand here";
-        let hint = "references stand in `args`, `url`, and the values of `env` and `headers`";
+        let hint = "references stand in `args`, `url`, the values of `env` and `headers`, and secrets of `oauth`";
         Err(self.refuse(written.at, field, message, hint))
     }
 
     /// A text with its variables filled in; those that are not set are reported.
-    fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<ConfigText, Unusable> {
+    pub(super) fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<ConfigText, Unusable> {
         let Expanded { parts, unset: missing, bytes } =
             match expand(&written.value, &self.env.vars, unset, self.bytes_left) {
                 Ok(expanded) => expanded,
@@ -387,7 +387,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Reports what makes the entry unusable.
-    fn refuse(&mut self, at: Position, field: Field<'_>, message: &str, hint: &str) -> Unusable {
+    pub(super) fn refuse(&mut self, at: Position, field: Field<'_>, message: &str, hint: &str) -> Unusable {
         let key = self.report(Severity::Error, at, field, (message, hint));
         Unusable(format!("{key}: {message}"))
     }

@@ -96,7 +96,7 @@ fn what_others_wrote_reaches_no_secret_of_the_person() {
 
 #[test]
 fn what_cannot_work_is_refused_where_it_stands() {
-    let here = "a reference to a secret cannot stand here (references stand in `args`, `url`, and the values of `env` and `headers`)";
+    let here = "a reference to a secret cannot stand here (references stand in `args`, `url`, the values of `env` and `headers`, and secrets of `oauth`)";
     let kinds = r"(there are `${env:NAME}`, `${keychain:NAME}`, `${file:PATH}` and `${cmd:COMMAND}`; a dollar sign itself is written `\\$`)";
     let looks = "(an address looks like https://host/path)";
     let cases = [

@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn address(url: &str) -> HttpConfig {
-        HttpConfig { url: ConfigText::as_written(url), headers: BTreeMap::new() }
+        HttpConfig { url: ConfigText::as_written(url), headers: BTreeMap::new(), login: None }
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(crate) fn over_extension(settings: &RawServer, extension: &RawServer, at: Po
         url: settings.url.clone().or(base.url),
         http_url: settings.http_url.clone().or(base.http_url),
         headers: settings.headers.clone().or(base.headers),
+        headers_helper: settings.headers_helper.clone(),
         transport_type: settings.transport_type.or(base.transport_type),
         tcp: settings.tcp.clone().or(base.tcp),
         builtin: settings.builtin.clone().or(base.builtin),

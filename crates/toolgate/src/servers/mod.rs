@@ -15,6 +15,7 @@ pub mod enablement;
 mod allow_lists;
 pub(crate) mod built_in_tools;
 mod entry;
+pub mod login;
 mod merge;
 pub(crate) mod remote;
 pub mod resolve;
@@ -25,6 +26,7 @@ pub use config::{
 };
 pub use enablement::Enablement;
 pub use identity::identity;
+pub use login::LoginConfig;
 pub use remote::{HeaderCheck, Refusal, check_header, check_url};
 pub use resolve::{ServerSet, SetAside, SetAsideReason, Switches, WrittenTarget, folded, resolve, untrusted};
 pub use shown::written_target;

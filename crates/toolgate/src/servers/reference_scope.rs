@@ -33,6 +33,7 @@ pub struct OutOfScope {
 #[must_use]
 pub fn borrowed_out_of_scope(settings: &RawServer, extension: &RawServer) -> Option<OutOfScope> {
     let is_own = |name: &str| settings.env.iter().flat_map(|env| &env.value).any(|pair| pair.name.value == name);
+    let oauth = extension.oauth.as_ref().filter(|_| settings.oauth.is_none());
     let texts = one("url", extension.url.as_ref().filter(|_| settings.url.is_none()).map(|url| url.value.as_str()))
         .into_iter()
         .chain(one(
@@ -41,7 +42,8 @@ pub fn borrowed_out_of_scope(settings: &RawServer, extension: &RawServer) -> Opt
         ))
         .chain(list("args", extension.args.as_ref().filter(|_| settings.args.is_none())))
         .chain(map("headers", extension.headers.as_ref().filter(|_| settings.headers.is_none()), |_| true))
-        .chain(map("env", extension.env.as_ref(), |name| !is_own(name)));
+        .chain(map("env", extension.env.as_ref(), |name| !is_own(name)))
+        .chain(oauth.iter().flat_map(|oauth| oauth.value.texts()).map(|text| ("oauth".to_owned(), text)));
     texts.into_iter().find_map(|(key, text)| first_out_of_scope(text).map(|kind| OutOfScope { key, kind }))
 }
 
@@ -102,6 +104,8 @@ mod tests {
             ("", r#""url": "https://h/", "headers": {"A": "${env:A}${file:x}"}"#, Some("headers.A file")),
             (r#""headers": {}"#, r#""url": "https://h/", "headers": {"A": "${file:x}"}"#, None),
             ("", r#""command": "c", "args": ["\\${cmd:y}"]"#, Some("args[0] cmd")),
+            ("", r#""url": "https://h/", "oauth": {"clientSecret": "${file:x}"}"#, Some("oauth file")),
+            (r#""oauth": {}"#, r#""url": "https://h/", "oauth": {"clientSecret": "${file:x}"}"#, None),
         ];
         for (settings, extension, expected) in cases {
             let found = borrowed_out_of_scope(&server(settings), &server(extension));

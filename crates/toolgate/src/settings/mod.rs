@@ -12,7 +12,7 @@ pub(crate) mod position;
 
 pub mod raw;
 
-mod keys;
+pub(crate) mod keys;
 
 mod excerpt;
 mod file_text;

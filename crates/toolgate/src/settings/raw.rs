@@ -86,7 +86,9 @@ pub struct RawServer {
     pub include_tools: Option<RawList>,
     /// `excludeTools`: not these.
     pub exclude_tools: Option<RawList>,
-    /// `oauth`: looked into when a login is needed.
+    /// `headersHelper`: a command that prints more headers.
+    pub headers_helper: Option<Located<String>>,
+    /// `oauth`: how to log in.
     pub oauth: Option<Located<RawValue>>,
     /// `authProviderType`: who gives the credentials.
     pub auth_provider_type: Option<Located<AuthProviderType>>,
@@ -118,6 +120,9 @@ impl RawServer {
         let maps = [&mut self.env, &mut self.headers];
         let pairs = maps.into_iter().flatten().flat_map(|map| &mut map.value);
         pairs.for_each(|pair| change(&mut pair.value.value));
+        if let Some(oauth) = &mut self.oauth {
+            oauth.value.change_texts(change);
+        }
     }
 }
 
@@ -196,6 +201,29 @@ pub enum AuthProviderType {
     GoogleCredentials,
     /// `service_account_impersonation`: an account acted for.
     ServiceAccountImpersonation,
+}
+
+/// `oauth.grantType`: how a token is got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GrantKind {
+    /// A person logs in, in a browser.
+    #[default]
+    AuthorizationCode,
+    /// A person logs in, on any device.
+    DeviceCode,
+    /// A machine logs in as itself.
+    ClientCredentials,
+    /// A workload logs in with a statement about it (workload identity federation).
+    WorkloadIdentity,
+    /// A person's login at their company's identity provider is exchanged (enterprise-managed authorization).
+    Enterprise,
+}
+
+impl GrantKind {
+    /// Whether a person has to be there.
+    pub(crate) const fn needs_a_person(self) -> bool {
+        matches!(self, Self::AuthorizationCode | Self::DeviceCode)
+    }
 }
 
 /// `mcp`: all servers together.
@@ -286,6 +314,35 @@ pub enum RawValue {
     List(Vec<Located<Self>>),
     /// An object in the order of the file.
     Object(Vec<RawMember>),
+}
+
+impl RawValue {
+    /// The text, when it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Every text in it, at any depth.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::List(list) => list.iter().flat_map(|one| one.value.texts()).collect(),
+            Self::Object(members) => members.iter().flat_map(|member| member.value.value.texts()).collect(),
+            Self::Null | Self::Bool(_) | Self::Number(_) => Vec::new(),
+        }
+    }
+
+    fn change_texts(&mut self, change: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::Text(text) => change(text),
+            Self::List(list) => list.iter_mut().for_each(|one| one.value.change_texts(change)),
+            Self::Object(members) => members.iter_mut().for_each(|member| member.value.value.change_texts(change)),
+            Self::Null | Self::Bool(_) | Self::Number(_) => (),
+        }
+    }
 }
 
 impl fmt::Debug for RawValue {

@@ -60,6 +60,7 @@ fn read_field(
         "url" => server.url = reader.text(value, key)?,
         "httpUrl" => server.http_url = reader.text(value, key)?,
         "headers" => server.headers = reader.map(value, key)?,
+        "headersHelper" => server.headers_helper = reader.text(value, key)?,
         "type" => server.transport_type = read_transport_type(reader, value, key)?,
         "tcp" => server.tcp = reader.text(value, key)?,
         "builtin" => server.builtin = reader.text(value, key)?,

@@ -4,7 +4,7 @@ use crate::limits::{
     CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, TIME_LIMIT_MS_MAX,
 };
 use crate::settings::keys::key::{Key, Merge, Preset, Shape};
-use crate::settings::keys::words::{AUTH_PROVIDERS, ON_BUSY, START_MODES, TRANSPORT_TYPES, only_words};
+use crate::settings::keys::words::{AUTH_PROVIDERS, GRANT_TYPES, ON_BUSY, START_MODES, TRANSPORT_TYPES, only_words};
 
 const TIME_LIMIT: Shape = Shape::milliseconds(TIME_LIMIT_MS_MAX);
 
@@ -26,6 +26,11 @@ pub(crate) const SERVER: &[Key] = &[
     ),
     field("httpUrl", Shape::Text, "The old way to write a `url` with `\"type\": \"http\"`. Beats `url`."),
     field("headers", Shape::Map, "HTTP headers that are sent with every request to `url`."),
+    field(
+        "headersHelper",
+        Shape::Text,
+        "A command that prints more headers for `url` as a JSON object. Run at the start and when the server refuses them. Not for folders.",
+    ),
     field(
         "type",
         Shape::Word(&only_words(&TRANSPORT_TYPES)),
@@ -71,26 +76,37 @@ pub(crate) const SERVER: &[Key] = &[
     .preset(Preset::InWords("all")),
     field("excludeTools", Shape::ListOrOne, "Not these tools, written the same way. Wins over `includeTools`.")
         .preset(Preset::InWords("none")),
-    Key::section("oauth", OAUTH, "How to log in to `url`.").merged(Merge::WithEntry).accepted(),
+    Key::section("oauth", OAUTH, "How to log in to `url`.").merged(Merge::WithEntry),
     field("authProviderType", Shape::Word(&only_words(&AUTH_PROVIDERS)), "Where the credentials for `url` come from.")
-        .preset(Preset::Word("dynamic_discovery"))
-        .accepted(),
-    field("targetAudience", Shape::Text, "For impersonation: the client id that the token is made for.").accepted(),
-    field("targetServiceAccount", Shape::Text, "For impersonation: the account that is acted for.").accepted(),
+        .preset(Preset::Word("dynamic_discovery")),
+    field("targetAudience", Shape::Text, "For impersonation: the client id that the token is made for."),
+    field("targetServiceAccount", Shape::Text, "For impersonation: the account that is acted for."),
 ];
 
 /// The keys of `oauth`.
 const OAUTH: &[Key] = &[
-    field("enabled", Shape::Truth, "Whether a login may begin by itself when the server asks for one.").accepted(),
-    field("clientId", Shape::Text, "The client that was registered by hand. Without it one is registered.").accepted(),
-    field("clientSecret", Shape::Text, "Its secret; better a reference such as `${keychain:NAME}`.").accepted(),
-    field("authorizationUrl", Shape::Text, "Where the person logs in. Without it the server is asked.").accepted(),
-    field("tokenUrl", Shape::Text, "Where tokens are fetched.").accepted(),
-    field("issuer", Shape::Text, "The authorization server that must answer.").accepted(),
-    field("registrationUrl", Shape::Text, "Where a client is registered.").accepted(),
-    field("scopes", Shape::ListOrOne, "What is asked for, instead of what the server suggests.").accepted(),
-    field("audiences", Shape::ListOrOne, "Who the token is for.").accepted(),
-    field("redirectUri", Shape::Text, "Where the browser comes back to. Its port is listened on.").accepted(),
+    field("enabled", Shape::Truth, "`false`: no login begins by itself when the server asks for one."),
+    field("grantType", Shape::Word(&only_words(&GRANT_TYPES)), "How a token is got: by a person or by a machine.")
+        .preset(Preset::Word("authorization_code")),
+    field("clientId", Shape::Text, "The client that was registered by hand. Without it one is registered."),
+    field("clientSecret", Shape::Text, "Its secret; better a reference such as `${keychain:NAME}`."),
+    field("privateKey", Shape::Text, "Its private key (PEM), instead of a secret; best as `${file:PATH}`."),
+    field("signingAlgorithm", Shape::Text, "What `privateKey` signs with, such as `ES256`.")
+        .preset(Preset::InWords("as it fits the key")),
+    field("tokenEndpointAuthMethod", Shape::Text, "How the client shows who it is, such as `client_secret_post`.")
+        .preset(Preset::InWords("as the authorization server wants it")),
+    field("clientMetadataUrl", Shape::Text, "Where a document about this client is published; it is the client's id then."),
+    field("authorizationUrl", Shape::Text, "Where the person logs in. Without it the server is asked."),
+    field("tokenUrl", Shape::Text, "Where tokens are fetched."),
+    field("issuer", Shape::Text, "The authorization server that must answer."),
+    field("registrationUrl", Shape::Text, "Where a client is registered."),
+    field("scopes", Shape::ListOrOne, "What is asked for, when the server does not say."),
+    field("audiences", Shape::ListOrOne, "Who the token is for."),
+    field("redirectUri", Shape::Text, "Where the browser comes back to. Its port and path are listened on."),
+    field("assertion", Shape::Text, "For machines: the signed statement that is exchanged for a token; best as `${file:PATH}`."),
+    field("idpTokenUrl", Shape::Text, "For `enterprise`: where the identity provider exchanges `assertion`."),
+    field("idpClientId", Shape::Text, "For `enterprise`: the client at the identity provider."),
+    field("idpClientSecret", Shape::Text, "For `enterprise`: its secret there."),
     field("tokenParamName", Shape::Text, "Known to other clients. No token is sent in an address.").accepted(),
 ];
 

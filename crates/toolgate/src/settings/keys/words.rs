@@ -1,6 +1,6 @@
 //! The words that some keys take. What a word means to the reader and what is documented come from one list.
 
-use crate::settings::raw::{AuthProviderType, OnBusy, StartMode, ToolNaming, TransportType};
+use crate::settings::raw::{AuthProviderType, GrantKind, OnBusy, StartMode, ToolNaming, TransportType};
 
 /// Words and what they mean.
 pub(crate) type Words<T, const N: usize> = [(&'static str, T); N];
@@ -20,6 +20,14 @@ pub(crate) const AUTH_PROVIDERS: Words<AuthProviderType, 3> = [
     ("dynamic_discovery", AuthProviderType::DynamicDiscovery),
     ("google_credentials", AuthProviderType::GoogleCredentials),
     ("service_account_impersonation", AuthProviderType::ServiceAccountImpersonation),
+];
+
+pub(crate) const GRANT_TYPES: Words<GrantKind, 5> = [
+    ("authorization_code", GrantKind::AuthorizationCode),
+    ("device_code", GrantKind::DeviceCode),
+    ("client_credentials", GrantKind::ClientCredentials),
+    ("workload_identity", GrantKind::WorkloadIdentity),
+    ("enterprise", GrantKind::Enterprise),
 ];
 
 pub(crate) const NAMINGS: Words<ToolNaming, 2> = [("short", ToolNaming::Short), ("qualified", ToolNaming::Qualified)];

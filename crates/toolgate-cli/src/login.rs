@@ -1,0 +1,148 @@
+//! The terminal as a guide through a login: one question, an address to open, and a line for what the browser could not bring back itself.
+
+use std::io::BufRead as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use inquire::Confirm;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use toolgate::ServerName;
+use toolgate::auth::guide::{Brought, LoginGuide, LoginPage, LoginReason};
+use toolgate::shape::visible;
+
+use crate::question::Asker;
+use crate::talk::Talk;
+
+/// How long a look at stdin lasts before it is seen whether the login has ended in another way.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Leads the person at the terminal through a login.
+#[derive(Debug, Clone)]
+pub(crate) struct TerminalGuide {
+    /// Where they are talked to.
+    pub(crate) talk: Arc<Talk>,
+    /// Whether they are asked before a login begins; whoever typed `mcp auth` wants one.
+    pub(crate) asks_first: bool,
+    /// Whether a browser may be opened.
+    pub(crate) opens_browser: bool,
+    /// Whether somebody can type something, or has put it into a pipe.
+    pub(crate) reads_lines: bool,
+}
+
+impl LoginGuide for TerminalGuide {
+    fn wants_to_log_in(&self, server: ServerName, why: LoginReason) -> BoxFuture<'static, bool> {
+        if !self.asks_first {
+            return Box::pin(async { true });
+        }
+        let talk = self.talk.clone();
+        let (asker, waiting) = Asker::new();
+        let asking = tokio::task::spawn_blocking(move || {
+            let question = format!("{} Log in now?", reason(&server, &why));
+            let ask = || Confirm::new(&question).with_default(true).prompt().unwrap_or(false);
+            talk.asking(&asker, ask).unwrap_or(false)
+        });
+        Box::pin(async move {
+            let answer = asking.await.unwrap_or(false);
+            drop(waiting);
+            answer
+        })
+    }
+
+    fn visit(&self, server: ServerName, page: LoginPage) -> BoxFuture<'static, Brought> {
+        let guide = self.clone();
+        let (asker, waiting) = Asker::new();
+        let visiting = tokio::task::spawn_blocking(move || {
+            let talk = guide.talk.clone();
+            talk.asking(&asker, || guide.lead(&asker, &server, &page)).flatten()
+        });
+        Box::pin(async move {
+            let brought = visiting.await.ok().flatten();
+            drop(waiting);
+            match brought {
+                Some(brought) => brought,
+                // The browser may still come back by itself.
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+impl TerminalGuide {
+    fn lead(&self, asker: &Asker, server: &ServerName, page: &LoginPage) -> Option<Brought> {
+        let say = |line: &str| {
+            #[expect(clippy::print_stderr, reason = "the terminal is ours while this question stands on it")]
+            {
+                eprintln!("{line}");
+            }
+        };
+        let name = visible::line(server);
+        match page {
+            LoginPage::Browser { url } => {
+                let is_open = self.opens_browser && open(url);
+                let opened = if is_open { "A browser was opened. If it does not show the page, open" } else { "Open" };
+                say(&format!("{opened} this address to log in to {name}:\n\n  {}\n", visible::line(url)));
+                if !self.reads_lines {
+                    say("Waiting for the browser to come back (Ctrl-C gives up).");
+                    return None;
+                }
+                say("Waiting for the browser to come back. If it runs elsewhere, paste the address it ended at and press Enter:");
+                read_line(asker)
+            }
+            LoginPage::Device { url, code, complete_url } => {
+                let target = complete_url.as_deref().unwrap_or(url);
+                let is_open = self.opens_browser && open(target);
+                let opened = if is_open { "A browser was opened. If it does not show the page, open" } else { "Open" };
+                say(&format!(
+                    "{opened} this address, on any device, to log in to {name}:\n\n  {}\n\nand enter the code  {}\n",
+                    visible::line(url),
+                    self.talk.paint().bold(visible::line(code)),
+                ));
+                say("Waiting until that is done (Ctrl-C gives up).");
+                None
+            }
+        }
+    }
+}
+
+fn reason(server: &ServerName, why: &LoginReason) -> String {
+    let name = visible::line(server);
+    match why {
+        LoginReason::New => format!("MCP server {name} needs a login."),
+        LoginReason::Ended => format!("The login to MCP server {name} has ended."),
+        LoginReason::MoreScopes(scopes) if scopes.is_empty() => {
+            format!("MCP server {name} needs more rights than it was given.")
+        }
+        LoginReason::MoreScopes(scopes) => {
+            format!("MCP server {name} needs more rights: {}.", visible::line(&scopes.join(", ")))
+        }
+    }
+}
+
+/// Opens a browser; whether there was one.
+fn open(url: &str) -> bool {
+    let mut options = webbrowser::BrowserOptions::new();
+    options.with_suppress_output(true);
+    webbrowser::open_browser_with_options(webbrowser::Browser::Default, url, &options).is_ok()
+}
+
+/// A line from stdin, unless the login ends in another way meanwhile. An end of input is no answer.
+fn read_line(asker: &Asker) -> Option<Brought> {
+    let stdin = std::io::stdin();
+    while !asker.is_gone() {
+        let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut waiting, Some(&LOOK)) {
+            Ok(0) => {}
+            Ok(_) => {
+                let mut line = String::new();
+                return match stdin.lock().read_line(&mut line) {
+                    Ok(1..) => Some(Brought::Text(line)),
+                    _ => None,
+                };
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+    None
+}
