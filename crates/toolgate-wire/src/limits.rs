@@ -130,6 +130,9 @@ pub const WEDGED_PATIENCE_MS: u64 = 3_000;
 /// How long a child may take to leave after its stdin closed, and again after it was asked to terminate.
 pub const CHILD_GRACE_MS: u64 = 2_000;
 
+/// How often one request is sent while its server refuses who we are: stale, then renewed, then with what the refusal asked for.
+pub const AUTHORIZATION_ATTEMPTS_MAX: usize = 3;
+
 /// How long an HTTP server may take to accept a message that wants no answer.
 pub const ACCEPT_MS: u64 = 30_000;
 

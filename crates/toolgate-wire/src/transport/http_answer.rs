@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -14,6 +14,7 @@ use crate::limits::{ERROR_BODY_BYTES_MAX, LimitBreach, MESSAGE_BYTES_MAX, RETRY_
 use crate::link::Inbound;
 use crate::message::{Frame, Id, Message};
 use crate::transport::event_stream::{Event, EventReader};
+use crate::transport::http_credentials::{challenges, wants_login};
 use crate::transport::http_pool::http_error;
 
 /// How long the rest of an answered stream may take to end, so that its connection can be used again.
@@ -138,12 +139,8 @@ pub(crate) fn drain_later(mut body: Incoming) {
 /// An answer with a status that is no success, as an error that says what it means.
 pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[CallId], had_session: bool) -> Error {
     let status = response.status();
-    let challenges: Vec<String> = response
-        .headers()
-        .get_all(WWW_AUTHENTICATE)
-        .iter()
-        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        .collect();
+    let challenges = challenges(response.headers());
+    let wants_login = wants_login(status, response.headers());
     let body = beginning(response.into_body()).await;
     let (rpc, answered) = match Frame::read(&body) {
         Ok(Frame::One(Message::Response(response))) => {
@@ -154,8 +151,6 @@ pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[
     };
     let text = String::from_utf8_lossy(&body).into_owned();
     let failure = HttpFailure { url, status, challenges, body: text, rpc };
-    let wants_login =
-        status == StatusCode::UNAUTHORIZED || (status == StatusCode::FORBIDDEN && !failure.challenges.is_empty());
     if wants_login {
         return Error::LoginNeeded(failure.into());
     }

@@ -28,7 +28,8 @@ use crate::raw::RawJson;
 use crate::transport::http_answer::{self, Followed, Resume};
 use crate::transport::http_endpoint::resolve_same_origin;
 
-pub use crate::transport::http_endpoint::{Credentials, HttpEndpoint};
+pub use crate::transport::http_credentials::{Credentials, Refusal, RequestFacts};
+pub use crate::transport::http_endpoint::HttpEndpoint;
 
 /// Redirects that are followed within one request.
 const REDIRECTS_MAX: usize = 3;
@@ -182,7 +183,7 @@ impl HttpWire {
                 // The session that is being replaced stays in use for other calls, which learn from it that it is lost.
                 state = State { moved_to: state.moved_to, ..State::default() };
             }
-            let mut headers = self.base_headers(&state).await?;
+            let mut headers = self.base_headers(&state);
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
             if state.version.is_some_and(Version::is_modern) {
@@ -203,7 +204,7 @@ impl HttpWire {
     /// Opens an event stream: for what the server says unasked, or to resume one that broke.
     pub(crate) async fn get(&self, resume_after: Option<&str>) -> Result<Response<Incoming>> {
         let state = lock(&self.state).clone();
-        let mut headers = self.base_headers(&state).await?;
+        let mut headers = self.base_headers(&state);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(id) = resume_after {
             let id = HeaderValue::from_str(id).map_err(|error| Error::io("resume a stream", error))?;
@@ -214,7 +215,7 @@ impl HttpWire {
 
     async fn delete(&self) -> Result<()> {
         let state = lock(&self.state).clone();
-        let headers = self.base_headers(&state).await?;
+        let headers = self.base_headers(&state);
         self.request(HttpMethod::DELETE, &state, headers, Bytes::new()).await.map(drop)
     }
 
@@ -229,15 +230,15 @@ impl HttpWire {
         self.endpoint.request(method, url, headers, body).await
     }
 
-    async fn base_headers(&self, state: &State) -> Result<HeaderMap> {
-        let mut headers = self.endpoint.base_headers().await?;
+    fn base_headers(&self, state: &State) -> HeaderMap {
+        let mut headers = self.endpoint.base_headers();
         if let Some(version) = state.version.filter(|version| version.has_version_header()) {
             headers.insert(MCP_PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
         }
         if let Some(session) = &state.session {
             headers.insert(MCP_SESSION_ID, session.clone());
         }
-        Ok(headers)
+        headers
     }
 
     fn remember_session(&self, response: &Response<Incoming>) {

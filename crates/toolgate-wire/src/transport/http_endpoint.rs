@@ -6,13 +6,13 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
 use crate::error::{Error, Result};
+use crate::transport::http_credentials::{Authorized, Credentials};
 use crate::transport::http_pool::{HttpPool, ShownAs, shown_text};
 
 /// Room for what the protocol adds, so that the map does not grow step by step.
@@ -27,7 +27,7 @@ pub struct HttpEndpoint {
     pub url: Uri,
     /// Headers for every request; they win over everything but the protocol's own.
     pub headers: HeaderMap,
-    /// Who we are to the server, where that changes with time.
+    /// Who we are to the server, where that changes with time. Not asked when the headers above say it already.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// What it is called in errors, when its address is not to be shown.
     shown_as: Option<ShownAs>,
@@ -89,20 +89,36 @@ impl HttpEndpoint {
         ShownAs::or_url(self.shown_as.as_ref(), url)
     }
 
-    /// The headers of every request, with the credentials of this moment.
-    pub(crate) async fn base_headers(&self) -> Result<HeaderMap> {
+    /// The headers of every request, without those that show who we are at the moment.
+    pub(crate) fn base_headers(&self) -> HeaderMap {
         let mut headers = self.headers.clone();
         headers.reserve(HEADERS_OF_OUR_OWN);
-        if let Some(credentials) = &self.credentials
-            && !headers.contains_key(AUTHORIZATION)
-            && let Some(value) = credentials.authorization().await?
-        {
-            headers.insert(AUTHORIZATION, value);
-        }
-        Ok(headers)
+        headers
     }
 
+    /// Sends one request, shown to be ours, and waits for the head of the answer. A server that refuses it is asked again with better
+    /// credentials, if there are any.
     pub(crate) async fn request(
+        &self,
+        method: HttpMethod,
+        url: Uri,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>> {
+        match self.credentials.as_deref() {
+            Some(credentials) if !headers.contains_key(AUTHORIZATION) => {
+                // Boxed, so that requests without credentials do not carry the room for it.
+                Box::pin(
+                    async move { Authorized { endpoint: self, credentials, method, url, headers, body }.send().await },
+                )
+                .await
+            }
+            _ => self.send(method, url, headers, body).await,
+        }
+    }
+
+    /// Sends one request as it is.
+    pub(crate) async fn send(
         &self,
         method: HttpMethod,
         url: Uri,
@@ -125,12 +141,6 @@ impl fmt::Debug for HttpEndpoint {
         let names: Vec<_> = self.headers.keys().collect();
         f.debug_struct("HttpEndpoint").field("url", &self.shown()).field("headers", &names).finish_non_exhaustive()
     }
-}
-
-/// Gives the `Authorization` header of each request.
-pub trait Credentials: Send + Sync + fmt::Debug {
-    /// The header now; `None` sends the request without.
-    fn authorization(&self) -> BoxFuture<'_, Result<Option<HeaderValue>>>;
 }
 
 /// `reference` seen from `base`, if it stays on the same origin.

@@ -20,13 +20,14 @@ use crate::error::{Error, Result};
 use crate::limits::HEADER_BYTES_MAX;
 use crate::peer::lock;
 use crate::transport::http_pool::{ShownAs, http_error};
+use crate::transport::public_address::Resolver;
 
 /// A connection unused for longer is given up: the other side has probably closed it.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
 /// The connections that may be used again.
 pub(crate) struct KeptAlive {
-    connector: HttpConnector,
+    connector: HttpConnector<Resolver>,
     /// A client talks to few addresses, so looking through them is faster than a table.
     idle: Mutex<Vec<Connection>>,
 }
@@ -38,7 +39,7 @@ struct Connection {
 }
 
 impl KeptAlive {
-    pub(crate) fn new(connector: HttpConnector) -> Self {
+    pub(crate) fn new(connector: HttpConnector<Resolver>) -> Self {
         Self { connector, idle: Mutex::default() }
     }
 

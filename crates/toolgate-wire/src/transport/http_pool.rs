@@ -30,6 +30,7 @@ use tower_service::Service;
 use crate::error::{Error, Result};
 use crate::limits::{HEADER_BYTES_MAX, LimitBreach};
 use crate::transport::http_kept_alive::KeptAlive;
+use crate::transport::public_address::{Resolver, check_host};
 
 /// How connections are made.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,9 @@ pub struct HttpSettings {
     pub extra_roots: Vec<Vec<u8>>,
     /// Speak HTTP/2 on plain `http` from the first byte. On `https` the two sides agree by themselves.
     pub http2_prior_knowledge: bool,
+    /// Connect to public addresses only: for addresses that somebody else has named, who must not reach this machine or network through
+    /// us. Of a host that a proxy looks up only the text can be checked.
+    pub public_only: bool,
 }
 
 /// Proxies, written as the usual environment variables write them. Empty means none. An address may hold a password, so none is ever printed.
@@ -122,7 +126,7 @@ impl HttpPool {
     pub fn new(settings: HttpSettings) -> Self {
         let proxy = &settings.proxy;
         let matcher = Arc::new(Matcher::builder().http(&*proxy.http).https(&*proxy.https).no(&*proxy.no_proxy).build());
-        let connector = Connector::new(matcher.clone());
+        let connector = Connector::new(matcher.clone(), &settings);
         let direct = KeptAlive::new(connector.http.clone());
         let plain = builder(&settings).build(connector);
         Self(Arc::new(Inner { settings, matcher, direct, plain, secure: OnceLock::new() }))
@@ -130,6 +134,9 @@ impl HttpPool {
 
     /// Sends a request and waits for the head of the answer.
     pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+        if self.0.settings.public_only {
+            self.check_public(&request)?;
+        }
         let is_plain = request.uri().scheme() == Some(&Scheme::HTTP);
         let proxy = if is_plain { self.0.matcher.intercept(request.uri()) } else { None };
         if is_plain && proxy.is_none() && !self.0.settings.http2_prior_knowledge {
@@ -147,6 +154,13 @@ impl HttpPool {
             secure.request(request).await
         };
         answer.map_err(|error| http_error(format!("{method} {}", ShownAs::or_url(shown_as.as_ref(), &url)), &error))
+    }
+
+    /// Names are checked again with what they stand for, while connecting; addresses are not looked up, and so checked here only.
+    fn check_public(&self, request: &Request<Full<Bytes>>) -> Result<()> {
+        let (method, url) = (request.method(), request.uri());
+        let shown = ShownAs::or_url(request.extensions().get(), url);
+        check_host(url.host().unwrap_or_default()).map_err(|error| Error::io(format!("{method} {shown}"), error))
     }
 }
 
@@ -166,7 +180,7 @@ impl Inner {
             .map_err(|error| Error::io("set up TLS", error))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let connector = Connector::new(self.matcher.clone());
+        let connector = Connector::new(self.matcher.clone(), &self.settings);
         let connector = hyper_rustls::HttpsConnectorBuilder::new()
             .with_tls_config(tls)
             .https_only()
@@ -207,18 +221,25 @@ pub(crate) fn http_error(doing: String, error: &(dyn StdError + 'static)) -> Err
 /// Connects directly or through a proxy.
 #[derive(Clone)]
 struct Connector {
-    http: HttpConnector,
+    http: HttpConnector<Resolver>,
+    /// A proxy is named by the settings, and may well be in this network.
+    to_proxy: HttpConnector<Resolver>,
     matcher: Arc<Matcher>,
 }
 
 impl Connector {
-    fn new(matcher: Arc<Matcher>) -> Self {
-        let mut http = HttpConnector::new();
-        http.set_nodelay(true);
-        http.enforce_http(false);
-        http.set_keepalive(Some(std::time::Duration::from_secs(30)));
-        Self { http, matcher }
+    fn new(matcher: Arc<Matcher>, settings: &HttpSettings) -> Self {
+        let names = if settings.public_only { Resolver::of_public_addresses() } else { Resolver::of_all_addresses() };
+        Self { http: tcp(names), to_proxy: tcp(Resolver::of_all_addresses()), matcher }
     }
+}
+
+fn tcp(resolver: Resolver) -> HttpConnector<Resolver> {
+    let mut http = HttpConnector::new_with_resolver(resolver);
+    http.set_nodelay(true);
+    http.enforce_http(false);
+    http.set_keepalive(Some(std::time::Duration::from_secs(30)));
+    http
 }
 
 impl Service<Uri> for Connector {
@@ -231,10 +252,11 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, target: Uri) -> Self::Future {
-        let mut http = self.http.clone();
         let Some(proxy) = self.matcher.intercept(&target) else {
+            let mut http = self.http.clone();
             return Box::pin(async move { Ok(Stream { tcp: http.call(target).await?, absolute_form: false }) });
         };
+        let mut http = self.to_proxy.clone();
         if proxy.uri().scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
             let scheme = proxy.uri().scheme_str().unwrap_or_default().to_owned();
             return Box::pin(

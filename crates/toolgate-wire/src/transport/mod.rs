@@ -8,11 +8,15 @@ pub mod pair;
 
 pub mod socket;
 
+pub mod public_address;
+
 pub mod http_pool;
 
 mod http_kept_alive;
 
 mod http_endpoint;
+
+mod http_credentials;
 
 pub mod http_client;
 

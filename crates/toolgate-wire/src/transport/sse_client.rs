@@ -30,7 +30,7 @@ pub struct SseTransport {
 /// Opens the stream and waits for the `endpoint` event.
 pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
     let url = endpoint.url.clone();
-    let mut headers = endpoint.base_headers().await?;
+    let mut headers = endpoint.base_headers();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let response = endpoint.request(HttpMethod::GET, url.clone(), headers, Bytes::new()).await?;
     if !response.status().is_success() {
@@ -102,7 +102,7 @@ struct SseLink {
 
 impl SseLink {
     async fn post(&self, outgoing: Outgoing) -> Result<()> {
-        let mut headers = self.endpoint.base_headers().await?;
+        let mut headers = self.endpoint.base_headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let to = self.messages_to.clone();
         let response = self.endpoint.request(HttpMethod::POST, to, headers, outgoing.to_bytes()).await?;

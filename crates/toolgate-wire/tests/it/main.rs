@@ -13,6 +13,8 @@ mod negotiation;
 mod negotiation_http;
 mod sessions;
 
+mod authorization;
+
 mod views;
 
 mod modern;

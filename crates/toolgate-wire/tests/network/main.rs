@@ -5,4 +5,6 @@ mod listening;
 
 mod proxy;
 
+mod public_only;
+
 mod reaching;
