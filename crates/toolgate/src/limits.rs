@@ -139,6 +139,44 @@ pub const CALLBACK_PAGE_MS: u64 = 60_000;
 
 /// How long we wait until a browser has received its page.
 pub const CALLBACK_FLUSH_MS: u64 = 1_000;
+/// Challenges in the headers of one answer; servers send one or two.
+pub const CHALLENGES_MAX: usize = 32;
+
+/// Parameters of one challenge; all that are defined together are ten.
+pub const CHALLENGE_PARAMETERS_MAX: usize = 32;
+
+/// One parameter of a challenge; the longest is an address.
+pub const CHALLENGE_TEXT_CHARS_MAX: usize = 4_096;
+
+/// Scopes that are asked for at once; all of them stand in one address.
+pub const LOGIN_SCOPES_MAX: usize = 256;
+
+/// What a server publishes about logins; real documents have a twentieth of it.
+pub const METADATA_BYTES_MAX: usize = 256 * 1024;
+
+/// Elements of one list in such a document.
+pub const METADATA_LIST_MAX: usize = 1_000;
+
+/// One text in such a document; the longest are addresses.
+pub const METADATA_TEXT_CHARS_MAX: usize = 4_096;
+
+/// The answer of a token or registration endpoint; tokens that carry everything about a person have a tenth of it.
+pub const TOKEN_ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long one answer that belongs to a login may take, from the first byte to the last: whoever drips is slow as well.
+pub const LOGIN_ANSWER_MS: u64 = 10_000;
+
+/// Redirects that are followed to one document.
+pub const LOGIN_REDIRECTS_MAX: usize = 3;
+
+/// How much text of somebody else is repeated in the journal of a login or in an error.
+pub const LOGIN_EXCERPT_CHARS_MAX: usize = 200;
+
+/// Authorization servers of one server that are tried one after the other.
+pub const LOGIN_ISSUERS_MAX: usize = 4;
+
+/// How long it may take to find out who gives tokens, all documents together.
+pub const LOGIN_DISCOVERY_MS: u64 = 30_000;
 
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
