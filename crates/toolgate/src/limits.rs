@@ -177,6 +177,44 @@ pub const LOGIN_ISSUERS_MAX: usize = 4;
 
 /// How long it may take to find out who gives tokens, all documents together.
 pub const LOGIN_DISCOVERY_MS: u64 = 30_000;
+/// Scopes that are taken from one answer; what a person agrees to has a handful.
+pub const LOGIN_SCOPES_MAX: usize = 500;
+
+/// One token: it has to fit into a header, and few servers take headers of half this size.
+pub const TOKEN_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a token is believed to be good for: ten years. What is said to last longer is looked at again then.
+pub const TOKEN_LIFETIME_MS_MAX: u64 = 10 * 365 * 24 * 3_600 * 1_000;
+
+/// How much an authorization server may say about why it refuses; it is one sentence.
+pub const TOKEN_ERROR_CHARS_MAX: usize = 300;
+
+/// The name that an authorization server gives us. Some are addresses.
+pub const CLIENT_ID_BYTES_MAX: usize = 4_096;
+
+/// How long a statement of who we are is good for: clocks differ by minutes, and it is sent at once.
+pub const CLIENT_ASSERTION_MS: u64 = 300_000;
+
+/// Origins whose nonces for proofs are kept; the one that was silent longest makes room.
+pub const DPOP_NONCES_MAX: usize = 256;
+
+/// One such nonce. It is repeated in every proof.
+pub const DPOP_NONCE_BYTES_MAX: usize = 1_024;
+
+/// What a person types in on another device; nobody types more.
+pub const DEVICE_USER_CODE_CHARS_MAX: usize = 100;
+
+/// How long to wait between two questions whether the person has answered on the other device, when nothing is said (RFC 8628 §3.2).
+pub const DEVICE_INTERVAL_MS_DEFAULT: u64 = 5_000;
+
+/// How much longer to wait each time the authorization server says that it was asked too often (RFC 8628 §3.5).
+pub const DEVICE_SLOWER_MS: u64 = 5_000;
+
+/// The longest wait between two such questions; a person who has answered waits no longer than this.
+pub const DEVICE_INTERVAL_MS_MAX: u64 = 60_000;
+
+/// How long a person has to answer on the other device at most; the page is forgotten by then.
+pub const DEVICE_LIFETIME_MS_MAX: u64 = 3_600_000;
 
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
