@@ -35,12 +35,19 @@ pub(crate) struct Plan {
     pub(crate) env_exceptions: EnvExceptions,
     /// What calls go through; none are made when nothing is said about it.
     pub(crate) call_rules: CallRules,
+    /// Whether a server that asks for a login may have one at once.
+    pub(crate) offers_login: bool,
 }
 
 impl Plan {
     /// The same, with what calls go through.
     pub(crate) fn with(self, call_rules: CallRules) -> Self {
         Self { call_rules, ..self }
+    }
+
+    /// The same, for a command that is about logins itself.
+    pub(crate) fn without_login(self) -> Self {
+        Self { offers_login: false, ..self }
     }
 }
 
@@ -81,7 +88,7 @@ impl Configured {
     pub(crate) fn plan(&self, interest: Interest) -> Plan {
         let Setup { env, settings, .. } = &self.setup;
         let (env_exceptions, call_rules) = (self.setup.env_exceptions(), CallRules::default());
-        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions, call_rules }
+        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions, call_rules, offers_login: true }
     }
 
     /// The server that was asked for, or all.

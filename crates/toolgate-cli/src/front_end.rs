@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use toolgate::ServerName;
+use toolgate::auth::guide::LoginGuide;
 use toolgate::connect::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, ServerLog};
 use toolgate::shape::visible;
 
 use crate::ask;
 use crate::columns::short;
+use crate::login::TerminalGuide;
 use crate::limits::{LABEL_CHARS_MAX, LOG_ENTRY_CHARS_MAX, PROGRESS_CHARS_MAX};
 use crate::question::Asker;
 use crate::talk::Talk;
@@ -23,6 +25,8 @@ pub(crate) struct Person {
     pub(crate) talk: Arc<Talk>,
     /// Whether they can be asked something.
     pub(crate) can_be_asked: bool,
+    /// Who leads them through logins, where that is wanted.
+    pub(crate) login_guide: Option<Arc<TerminalGuide>>,
     /// Whether they want to hear everything.
     pub(crate) wants_details: bool,
 }
@@ -42,6 +46,10 @@ impl FrontEnd for Person {
             drop(waiting); // Also when this is dropped before the person has answered.
             answer
         })
+    }
+
+    fn login_guide(&self) -> Option<Arc<dyn LoginGuide>> {
+        self.login_guide.clone().map(|guide| guide as Arc<dyn LoginGuide>)
     }
 
     fn log(&self, server: &ServerName, entry: ServerLog) {

@@ -73,3 +73,6 @@ pub(crate) const AUDIT_ABOUT_CHARS_MAX: usize = 80;
 
 /// The name of a server or tool in a table of the audit log.
 pub(crate) const AUDIT_NAME_CHARS_MAX: usize = 40;
+
+/// A file with logins that is read.
+pub(crate) const LOGIN_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -16,6 +16,7 @@ use crate::configured::{Configured, Plan, naming, of_broken};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::front_end::Person;
+use crate::login::TerminalGuide;
 use crate::interrupt::interrupted;
 use crate::printer::{Form, Printer};
 use crate::terminal::Terminal;
@@ -74,6 +75,21 @@ impl Session {
         if is_set { Surroundings::Sandbox } else { Surroundings::Open }
     }
 
+    /// Whether there is a browser that the person would see: over SSH and in a container there is none, unless they say so.
+    pub(crate) fn has_a_browser(&self) -> bool {
+        let is_set = |name: &str| self.env.vars.get(name).is_some_and(|value| !value.is_empty());
+        is_set("BROWSER")
+            || ((cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+                && !(is_set("SSH_CONNECTION") && !is_set("DISPLAY")))
+    }
+
+    /// The names of this machine and of the person, as far as they are known.
+    pub(crate) fn machine_and_user(&self) -> (String, String) {
+        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let user = ["USER", "LOGNAME"].iter().find_map(|name| self.env.vars.get(*name)).cloned();
+        (machine, user.unwrap_or_default())
+    }
+
     /// The servers of the settings, for a command that uses them. What is odd in them is said; what is wrong ends the command, and what nobody
     /// has decided about the folder is asked where somebody can be.
     pub(crate) fn configured(&self) -> Result<Configured> {
@@ -130,10 +146,17 @@ impl Session {
     /// A host with nothing started yet.
     fn host(&self, plan: &Plan) -> Host {
         let terminal = self.printer.terminal();
-        let asks_nothing = self.options.headless || self.options.json;
+        let can_be_asked = terminal.can_ask() && !self.options.headless && !self.options.json;
+        let guide = TerminalGuide {
+            talk: self.printer.talk().clone(),
+            asks_first: true,
+            opens_browser: self.has_a_browser(),
+            reads_lines: true,
+        };
         let person = Person {
             talk: self.printer.talk().clone(),
-            can_be_asked: terminal.can_ask() && !asks_nothing,
+            can_be_asked,
+            login_guide: (can_be_asked && plan.offers_login).then(|| Arc::new(guide)),
             wants_details: self.options.debug,
         };
         let mut builder = Host::builder((*plan.env).clone())

@@ -72,6 +72,9 @@ pub enum Error {
     /// The server wants a login, or a better one.
     #[error("the server asks for a login (HTTP {})", .0.status.as_u16())]
     LoginNeeded(Arc<HttpFailure>),
+    /// Whoever knows who we are to the server could not tell: the request was not sent, or not again.
+    #[error("{0}")]
+    Credentials(Arc<str>),
     /// The server no longer knows our session.
     #[error("the server has lost the session (HTTP {})", .0.as_u16())]
     SessionLost(StatusCode),

@@ -153,7 +153,7 @@ impl Negotiation {
         match remembered {
             // What was remembered may be out of date; only an answer that another era would give as well is final.
             Some(Err(error))
-                if self.can_open_again() && !matches!(error, Error::LoginNeeded(_) | Error::Spawn { .. }) =>
+                if self.can_open_again() && !matches!(error, Error::LoginNeeded(_) | Error::Credentials(_) | Error::Spawn { .. }) =>
             {
                 self.probe().await
             }
@@ -303,7 +303,7 @@ impl Negotiation {
             Err(Error::Http(failure)) if matches!(self.endpoint, Some(Endpoint::Url(_))) && may_be_older(&failure) => {
                 match self.open_sse().await {
                     Ok(transport) => self.handshake_over_sse(transport).await,
-                    Err(error @ Error::LoginNeeded(_)) => Err(error),
+                    Err(error @ (Error::LoginNeeded(_) | Error::Credentials(_))) => Err(error),
                     // It does not speak the older transport either; the error of the newer one is the one a person can act on.
                     Err(_) => Err(Error::Http(failure)),
                 }

@@ -158,6 +158,7 @@ fn kind_of(source: &wire::Error) -> ErrorKind {
         wire::Error::Limit(_) => ErrorKind::Limit,
         wire::Error::Spawn { .. } => ErrorKind::Spawn,
         wire::Error::LoginNeeded(_) => ErrorKind::LoginNeeded,
+        wire::Error::Credentials(_) => ErrorKind::LoginFailed,
         wire::Error::Protocol(_) | wire::Error::UnknownVersion { .. } | wire::Error::NotInThisVersion { .. } => {
             ErrorKind::Protocol
         }

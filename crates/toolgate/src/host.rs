@@ -2,6 +2,7 @@
 
 mod attend;
 mod board;
+mod logins;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +13,7 @@ use toolgate_wire::view::{PromptResult, ReadResult};
 use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
 
 use self::board::Board;
+use crate::auth::store::TokenStore;
 use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
 use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
 use crate::discovery::Interest;
@@ -43,6 +45,7 @@ pub struct HostBuilder {
     env_exceptions: EnvExceptions,
     follows_changes: bool,
     call_rules: CallRules,
+    token_store: TokenStore,
 }
 
 impl HostBuilder {
@@ -95,6 +98,13 @@ impl HostBuilder {
         self
     }
 
+    /// How logins are kept; as it is safest here, when this is not called.
+    #[must_use]
+    pub const fn token_store(mut self, store: TokenStore) -> Self {
+        self.token_store = store;
+        self
+    }
+
     /// For a host that lives for one question: servers are not asked to tell of changes.
     #[must_use]
     pub fn for_one_question(mut self) -> Self {
@@ -123,6 +133,7 @@ impl Host {
             env_exceptions: EnvExceptions::default(),
             follows_changes: true,
             call_rules: CallRules::default(),
+            token_store: TokenStore::default(),
         }
     }
 
@@ -293,14 +304,14 @@ impl Host {
         }
         let connection = self.connection(&prompt.server)?;
         let arguments = if arguments.is_empty() { None } else { RawJson::of(arguments).ok() };
-        let result = ask(&connection, Call::prompt(&prompt.prompt.name, arguments)).await?;
+        let result = ask(&connection, || Call::prompt(&prompt.prompt.name, arguments.clone())).await?;
         PromptResult::read(result).map_err(|error| connection.failed(error))
     }
 
     /// Reads a resource of a server.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
         let connection = self.connection(server)?;
-        let result = ask(&connection, Call::read(uri)).await.map_err(|error| match error.wire() {
+        let result = ask(&connection, || Call::read(uri)).await.map_err(|error| match error.wire() {
             Some(WireError::Rpc(rpc)) if says_unknown(&connection, rpc.code) => {
                 let what = format!("resource {uri}: {}", rpc.message);
                 Error::new(ErrorKind::UnknownResource, what).about(connection.server())
@@ -347,6 +358,7 @@ impl Host {
     pub async fn shutdown(&self) {
         self.board.stop_attending();
         self.board.manager.close_all().await;
+        self.board.manager.logins().settle().await;
         self.board.clear();
     }
 }
@@ -386,10 +398,11 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
 }
 
 /// One request within the server's own time limits.
-async fn ask(connection: &Connection, call: Call) -> Result<RawJson> {
-    let call = call.idle_limit(connection.config().call_timeout);
+async fn ask(connection: &Connection, call: impl Fn() -> Call) -> Result<RawJson> {
+    let limit = connection.config().call_timeout;
     let _running = connection.runs();
-    connection.client().request(call).await.map_err(|error| connection.failed(error))
+    let answer = connection.asks(async || connection.client().request(call().idle_limit(limit)).await).await;
+    answer.map_err(|error| connection.failed(error))
 }
 
 impl Drop for Host {

@@ -122,8 +122,8 @@ pub const LOGIN_WORDS_CHARS_MAX: usize = 200;
 /// How long a person may take to log in.
 pub const LOGIN_WAIT_MS: u64 = 5 * 60 * 1000;
 
-/// Logins that one request may lead to: the first, and one for more scopes, and one more in case of a change in between.
-pub const LOGINS_FOR_REQUEST_MAX: usize = 3;
+/// Logins that one request may lead to: the first, and one for more scopes.
+pub const LOGINS_FOR_REQUEST_MAX: usize = 2;
 
 /// Browsers that a login listens to at once.
 pub const CALLBACK_BROWSERS_MAX: usize = 8;
@@ -177,8 +177,6 @@ pub const LOGIN_ISSUERS_MAX: usize = 4;
 
 /// How long it may take to find out who gives tokens, all documents together.
 pub const LOGIN_DISCOVERY_MS: u64 = 30_000;
-/// Scopes that are taken from one answer; what a person agrees to has a handful.
-pub const LOGIN_SCOPES_MAX: usize = 500;
 
 /// One token: it has to fit into a header, and few servers take headers of half this size.
 pub const TOKEN_BYTES_MAX: usize = 64 * 1024;

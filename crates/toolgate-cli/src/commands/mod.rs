@@ -46,6 +46,8 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Mcp(mcp::Command::Disable(arguments)) => mcp::disable::run(session, &arguments),
         Command::Mcp(mcp::Command::List(arguments)) => mcp::list::run(session, &arguments),
         Command::Mcp(mcp::Command::Test(arguments)) => mcp::test::run(session, &arguments),
+        Command::Mcp(mcp::Command::Auth(arguments)) => mcp::auth::run(session, &arguments),
+        Command::Mcp(mcp::Command::Logout(arguments)) => mcp::logout::run(session, &arguments),
         Command::Mcp(mcp::Command::Import(arguments)) => mcp::import::run(session, &arguments),
         Command::Mcp(mcp::Command::Export(arguments)) => mcp::export::run(session, &arguments),
         Command::Tools(arguments) => tools::run(session, &arguments),

@@ -7,7 +7,7 @@ use crate::server_name::ServerName;
 pub(crate) use crate::settings::raw::GrantKind;
 
 /// One server at one address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     /// What the server is called.
     pub(crate) server: ServerName,
@@ -18,7 +18,7 @@ pub(crate) struct Account {
 }
 
 /// What the settings say about logging in (`oauth`), filled in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LoginOptions {
     /// Whether a login may begin by itself (`enabled`).
     pub(crate) enabled: Option<bool>,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderValue, LOCATION};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -13,6 +14,7 @@ use toolgate_wire::transport::http_pool::HttpPool;
 use url::Url;
 
 use super::account::LoginOptions;
+use super::exchange::{Answer, Exchange};
 use super::place::Place;
 use super::shown::{excerpt, shown};
 use crate::limits::{LOGIN_ANSWER_MS, LOGIN_REDIRECTS_MAX, METADATA_BYTES_MAX, TOKEN_ANSWER_BYTES_MAX};
@@ -199,6 +201,16 @@ impl Fetcher {
         pool.request(request).await.map_err(|error| match error {
             toolgate_wire::Error::Io { source, .. } => unreachable(source.to_string()),
             other => unreachable(other.to_string()),
+        })
+    }
+}
+
+impl Exchange for Fetcher {
+    fn post<'a>(&'a self, url: &'a Url, headers: HeaderMap, body: Vec<u8>) -> BoxFuture<'a, Result<Answer, String>> {
+        Box::pin(async move {
+            let Fetched { status, headers, body, .. } =
+                Self::post(self, url, headers, body.into()).await.map_err(|error| error.why)?;
+            Ok(Answer { status, headers, body })
         })
     }
 }

@@ -3,11 +3,24 @@
 use futures_util::future::BoxFuture;
 
 use super::login::Login;
+use crate::error::{Error, ErrorKind};
+use crate::server_name::ServerName;
 
 /// Gets the next login without a person.
 pub(crate) trait Renew: Send + Sync + std::fmt::Debug {
     /// The login after `old`; with `None` the first one, which only machines can get.
     fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>>;
+}
+
+impl RenewError {
+    /// The same for a person.
+    pub(crate) fn into_error(self, server: &ServerName) -> Error {
+        match self {
+            Self::NeedsPerson(words) => Error::new(ErrorKind::LoginFailed, words),
+            Self::Transient(words) => Error::new(ErrorKind::LoginFailed, words).hinting("try again later"),
+        }
+        .about(server)
+    }
 }
 
 /// Why there is no next login.

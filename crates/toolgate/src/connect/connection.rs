@@ -9,7 +9,9 @@ use toolgate_wire::{Client, Error as WireError};
 
 use super::front_end::FrontEnd;
 use super::status::Agreed;
+use crate::auth::ServerLogin;
 use crate::error::Error;
+use crate::limits::LOGINS_FOR_REQUEST_MAX;
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
 
@@ -21,6 +23,8 @@ pub(super) struct Inner {
     pub(super) config: Arc<ServerConfig>,
     pub(super) client: Client,
     pub(super) front_end: Arc<dyn FrontEnd>,
+    /// Who can log in to the server, where that is a thing to do.
+    pub(super) login: Option<Arc<ServerLogin>>,
     pub(super) took: Duration,
     pub(super) changed: watch::Receiver<Changed>,
     /// How many requests of ours wait for their answers.
@@ -100,6 +104,26 @@ impl Connection {
 
     pub(crate) fn front_end(&self) -> &Arc<dyn FrontEnd> {
         &self.0.front_end
+    }
+
+    /// Asks the server something. When it wants a login, or a better one, the person is led through it and the server is asked again: what it
+    /// refused like that it has not done.
+    pub(crate) async fn asks<T>(&self, ask: impl AsyncFn() -> Result<T, WireError>) -> Result<T, WireError> {
+        let mut logins = 0;
+        loop {
+            let answer = ask().await;
+            let (Err(WireError::LoginNeeded(failure)), Some(login)) = (&answer, &self.0.login) else { return answer };
+            logins += 1;
+            let guide = self.0.front_end.login_guide();
+            if logins > LOGINS_FOR_REQUEST_MAX {
+                return answer;
+            }
+            match login.helps(failure, guide.as_deref()).await {
+                Ok(true) => {}
+                Ok(false) => return answer,
+                Err(error) => return Err(WireError::Credentials(error.to_string().into())),
+            }
+        }
     }
 
     /// Changes that the server announced since the connection was made.

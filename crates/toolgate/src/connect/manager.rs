@@ -6,19 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
-use toolgate_wire::{ConnectOptions, Direction, Tap, connect};
+use toolgate_wire::{ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
 
 use super::client_side::OurSide;
 use super::connection::{Connection, Inner};
 use super::front_end::FrontEnd;
 use super::status::{ServerStatus, ServerView};
+use crate::auth::ServerLogin;
+use crate::auth::logins::Logins;
+use crate::auth::store::TokenStore;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::STARTING_PLACE_MS;
+use crate::limits::{LOGINS_FOR_REQUEST_MAX, STARTING_PLACE_MS};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
 use crate::settings::EnvExceptions;
-use crate::transport::Opener;
+use crate::transport::{Opened, Opener};
 use crate::trust::AdmittedServers;
 
 /// Sees every frame to and from every server.
@@ -34,6 +37,7 @@ pub(crate) struct Wiring {
     pub(crate) front_end: Arc<dyn FrontEnd>,
     pub(crate) tap: Option<WireTap>,
     pub(crate) connect_limit: usize,
+    pub(crate) token_store: TokenStore,
     pub(crate) on_status: StatusSink,
 }
 
@@ -41,6 +45,7 @@ pub(crate) struct Wiring {
 pub(crate) struct ConnectionManager {
     wiring: Wiring,
     opener: Opener,
+    logins: Arc<Logins>,
     places: Arc<Semaphore>,
     board: Mutex<Vec<Entry>>,
     /// Connections that nobody wants any more, and that close when their last call has ended.
@@ -102,16 +107,28 @@ impl Entry {
 
 impl ConnectionManager {
     pub(crate) fn new(wiring: Wiring) -> Self {
-        let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions);
+        let logins = Arc::new(Logins::new(wiring.env.clone(), wiring.token_store));
+        let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions, logins.clone());
         let places = Arc::new(Semaphore::new(wiring.connect_limit.clamp(1, Semaphore::MAX_PERMITS)));
         Self {
             wiring,
             opener,
+            logins,
             places,
             board: Mutex::default(),
             retiring: Mutex::default(),
             is_closed: AtomicBool::new(false),
         }
+    }
+
+    /// The logins of all servers.
+    pub(crate) fn logins(&self) -> &Logins {
+        &self.logins
+    }
+
+    /// Who can log in to a server.
+    pub(crate) async fn login_of(&self, server: &ServerConfig) -> Result<Arc<ServerLogin>> {
+        self.opener.login(server).await
     }
 
     fn board(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -212,13 +229,48 @@ impl ConnectionManager {
             Arc::new(move |direction, frame| tap(&server, direction, frame))
         });
         let child = options.child.clone();
-        let endpoint = self.opener.open(config).await.map_err(|error| (error, String::new()))?;
-        let client = connect(endpoint, options).await.map_err(|error| {
-            let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
-            (Error::of_server(&config.name, error), child.map(|child| child.stderr_tail()).unwrap_or_default())
-        })?;
+        let Opened { mut endpoint, login } = self.opener.open(config).await.map_err(|error| (error, String::new()))?;
+        let mut logins = 0;
+        let client = loop {
+            let again = again(&endpoint);
+            let error = match connect(endpoint, options.clone()).await {
+                Ok(client) => break client,
+                Err(error) => error,
+            };
+            logins += 1;
+            match (&error, &login, again) {
+                (WireError::LoginNeeded(failure), Some(login), Some(again))
+                    if logins <= LOGINS_FOR_REQUEST_MAX && self.logs_in(config, login, failure).await? =>
+                {
+                    endpoint = again;
+                }
+                _ => {
+                    let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    let last_words = child.map(|child| child.stderr_tail()).unwrap_or_default();
+                    return Err((Error::of_server(&config.name, error), last_words));
+                }
+            }
+        };
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        Ok(Connection::new(Inner { config, client, front_end, took, changed, running: watch::Sender::new(0) }))
+        let running = watch::Sender::new(0);
+        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running }))
+    }
+
+    /// Whether the person logged in to a server that asked for it, so that it is worth trying again.
+    async fn logs_in(
+        &self,
+        config: &Arc<ServerConfig>,
+        login: &ServerLogin,
+        failure: &HttpFailure,
+    ) -> Result<bool, (Error, String)> {
+        let guide = self.wiring.front_end.login_guide();
+        if guide.is_none() {
+            return Ok(false);
+        }
+        self.change(config, ServerStatus::NeedsLogin, |_| ());
+        let helped = login.helps(failure, guide.as_deref()).await;
+        self.change(config, ServerStatus::Connecting, |_| ());
+        helped.map_err(|error| (error.about(&config.name), String::new()))
     }
 
     /// Notes that a server could not be started, or not be understood.
@@ -315,6 +367,16 @@ impl ConnectionManager {
             entry.error.clone()
         };
         (self.wiring.on_status)(&server.name, status, error.as_ref());
+    }
+}
+
+/// The same place once more; only an address can be gone to twice.
+fn again(endpoint: &Endpoint) -> Option<Endpoint> {
+    match endpoint {
+        Endpoint::Url(http) => Some(Endpoint::Url(http.clone())),
+        Endpoint::Http(http) => Some(Endpoint::Http(http.clone())),
+        Endpoint::Sse(http) => Some(Endpoint::Sse(http.clone())),
+        _ => None,
     }
 }
 

@@ -47,14 +47,23 @@ impl Board {
     pub(super) fn new(builder: HostBuilder) -> Arc<Self> {
         let (events, _) = broadcast::channel(EVENTS_WAITING_MAX);
         let HostBuilder {
-            env, front_end, tap, naming, interest, connect_limit, env_exceptions, follows_changes, ..
+            env,
+            front_end,
+            tap,
+            naming,
+            interest,
+            connect_limit,
+            env_exceptions,
+            follows_changes,
+            token_store,
+            ..
         } = builder;
         let told = events.clone();
         let on_status = Box::new(move |server: &ServerName, status, error: Option<&Error>| {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
         });
         let env = Arc::new(env);
-        let wiring = Wiring { env, env_exceptions, front_end, tap, connect_limit, on_status };
+        let wiring = Wiring { env, env_exceptions, front_end, tap, connect_limit, token_store, on_status };
         let manager = ConnectionManager::new(wiring);
         let (state, changes) = (Mutex::default(), watch::Sender::new(0));
         Arc::new(Self { manager, interest, follows_changes, naming, state, changes, events })

@@ -54,6 +54,28 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
+    /// What is said about logging in.
+    #[must_use]
+    pub fn login(&self) -> Option<&LoginConfig> {
+        match &self.transport {
+            TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+                http.login.as_deref()
+            }
+            TransportConfig::Stdio(_) | TransportConfig::BuiltIn(_) => None,
+        }
+    }
+
+    /// The address, when it is one that can be known before the server is started.
+    #[must_use]
+    pub fn url(&self) -> Option<url::Url> {
+        match &self.transport {
+            TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+                url::Url::parse(http.url.as_plain()?).ok()
+            }
+            TransportConfig::Stdio(_) | TransportConfig::BuiltIn(_) => None,
+        }
+    }
+
     /// Whether both mean the same server in every respect. Where it is written does not matter.
     #[must_use]
     pub fn means_the_same(&self, other: &Self) -> bool {

@@ -221,7 +221,8 @@ pub enum GrantKind {
 
 impl GrantKind {
     /// Whether a person has to be there.
-    pub(crate) const fn needs_a_person(self) -> bool {
+    #[must_use]
+    pub const fn needs_a_person(self) -> bool {
         matches!(self, Self::AuthorizationCode | Self::DeviceCode)
     }
 }

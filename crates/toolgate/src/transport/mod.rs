@@ -4,7 +4,9 @@ mod child_env;
 
 mod secrets;
 
+mod header_helper;
+
 mod open;
 
 pub use child_env::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};
-pub(crate) use open::Opener;
+pub(crate) use open::{Opened, Opener};

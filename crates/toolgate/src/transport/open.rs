@@ -4,23 +4,32 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{Arc, OnceLock};
 
+use http::header::AUTHORIZATION;
 use toolgate_wire::Endpoint;
 use toolgate_wire::server::Server;
 use toolgate_wire::transport::child::ChildConfig;
-use toolgate_wire::transport::http_client::HttpEndpoint;
+use toolgate_wire::transport::http_client::{Credentials, HttpEndpoint};
 use toolgate_wire::transport::http_pool::{HttpPool, HttpSettings, ProxySettings};
 use toolgate_wire::transport::pair::pair;
 use toolgate_workspace::{Workspace, WorkspaceOptions};
+use url::Url;
 
 use super::child_env::{PassedOn, Receiver};
+use super::header_helper::HeaderHelper;
 use super::secrets::{Place, Secrets};
+use crate::auth::ServerLogin;
+use crate::auth::account::{Account, LoginOptions};
+use crate::auth::fetch::{Fetcher, Pools};
+use crate::auth::google::{self, GoogleCredentials, ImpersonatedCredentials};
+use crate::auth::logins::Logins;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 use crate::servers::config::BUILT_IN_SERVERS;
 use crate::servers::remote::{HeaderCheck, check_header, check_url};
-use crate::servers::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};
+use crate::servers::{HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig};
 use crate::settings::EnvExceptions;
+use crate::settings::raw::AuthProviderType;
 
 /// Opens the way to servers. All of them share one pool of HTTP connections.
 #[derive(Debug)]
@@ -28,26 +37,104 @@ pub(crate) struct Opener {
     env: Arc<HostEnv>,
     exceptions: EnvExceptions,
     passed_on: PassedOn,
-    pool: OnceLock<HttpPool>,
+    pools: OnceLock<Pools>,
+    logins: Arc<Logins>,
+}
+
+/// The way to a server.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// Where it is.
+    pub(crate) endpoint: Endpoint,
+    /// Who can log in to it, where that is a thing to do.
+    pub(crate) login: Option<Arc<ServerLogin>>,
 }
 
 impl Opener {
-    pub(crate) fn new(env: Arc<HostEnv>, exceptions: &EnvExceptions) -> Self {
+    pub(crate) fn new(env: Arc<HostEnv>, exceptions: &EnvExceptions, logins: Arc<Logins>) -> Self {
         let passed_on = PassedOn::from_host(&env.vars, exceptions, Receiver::Server);
-        Self { env, exceptions: exceptions.clone(), passed_on, pool: OnceLock::new() }
+        Self { env, exceptions: exceptions.clone(), passed_on, pools: OnceLock::new(), logins }
     }
 
     /// Where `server` is, its secrets looked up now. A built-in server is started by this.
-    pub(crate) async fn open(&self, server: &ServerConfig) -> Result<Endpoint> {
+    pub(crate) async fn open(&self, server: &ServerConfig) -> Result<Opened> {
         let secrets = Secrets::for_start(&self.env, server);
-        let endpoint = match &server.transport {
-            TransportConfig::Stdio(stdio) => self.child(stdio, secrets).await.map(Endpoint::Child),
-            TransportConfig::Http(http) => self.http(http, secrets).await.map(Endpoint::Http),
-            TransportConfig::Sse(http) => self.http(http, secrets).await.map(Endpoint::Sse),
-            TransportConfig::HttpOrSse(http) => self.http(http, secrets).await.map(Endpoint::Url),
-            TransportConfig::BuiltIn(name) => self.built_in(name),
+        let opened = match &server.transport {
+            TransportConfig::Stdio(stdio) => self.child(stdio, secrets).await.map(|child| (Endpoint::Child(child), None)),
+            TransportConfig::Http(http) => self.remote(server, http, secrets, Endpoint::Http).await,
+            TransportConfig::Sse(http) => self.remote(server, http, secrets, Endpoint::Sse).await,
+            TransportConfig::HttpOrSse(http) => self.remote(server, http, secrets, Endpoint::Url).await,
+            TransportConfig::BuiltIn(name) => self.built_in(name).map(|endpoint| (endpoint, None)),
         };
-        endpoint.map_err(|error| error.about(&server.name))
+        opened.map(|(endpoint, login)| Opened { endpoint, login }).map_err(|error| error.about(&server.name))
+    }
+
+    /// Who can log in to `server`.
+    ///
+    /// # Errors
+    /// When nobody can: it is no remote server, or the settings say who we are to it.
+    pub(crate) async fn login(&self, server: &ServerConfig) -> Result<Arc<ServerLogin>> {
+        let opened = match &server.transport {
+            TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_) => self.open(server).await?,
+            TransportConfig::Stdio(_) | TransportConfig::BuiltIn(_) => {
+                let what = "only a server with a `url` can be logged in to";
+                return Err(Error::new(ErrorKind::Settings, what).about(&server.name));
+            }
+        };
+        opened.login.ok_or_else(|| {
+            let what = "the settings say who we are to this server, so there is nothing to log in to";
+            let hint = "remove its `Authorization` header, `headersHelper` or `authProviderType` first";
+            Error::new(ErrorKind::Settings, what).hinting(hint).about(&server.name)
+        })
+    }
+
+    async fn remote(
+        &self,
+        server: &ServerConfig,
+        http: &HttpConfig,
+        mut secrets: Secrets<'_>,
+        kind: impl FnOnce(HttpEndpoint) -> Endpoint,
+    ) -> Result<(Endpoint, Option<Arc<ServerLogin>>)> {
+        let mut endpoint = self.http(http, &mut secrets).await?;
+        if endpoint.headers.contains_key(AUTHORIZATION) {
+            return Ok((kind(endpoint), None));
+        }
+        let (credentials, login) = self.credentials(server, http, &endpoint, &mut secrets).await?;
+        endpoint.credentials = Some(credentials);
+        Ok((kind(endpoint), login))
+    }
+
+    /// Who we are to a remote server.
+    async fn credentials(
+        &self,
+        server: &ServerConfig,
+        http: &HttpConfig,
+        endpoint: &HttpEndpoint,
+        secrets: &mut Secrets<'_>,
+    ) -> Result<(Arc<dyn Credentials>, Option<Arc<ServerLogin>>)> {
+        let config = http.login.as_deref().cloned().unwrap_or_default();
+        if let Some(command) = config.headers_helper {
+            return Ok((Arc::new(HeaderHelper::new(self.env.clone(), server.name.clone(), command)), None));
+        }
+        let account = account(server, &config, endpoint, secrets).await?;
+        match config.provider {
+            AuthProviderType::DynamicDiscovery => {
+                let login = self.logins.of(account, || self.pools().clone());
+                Ok((login.clone(), Some(login)))
+            }
+            AuthProviderType::GoogleCredentials => {
+                let keeps_own_project = endpoint.headers.contains_key("x-goog-user-project");
+                Ok((Arc::new(GoogleCredentials::new(&self.env, &account, keeps_own_project)?), None))
+            }
+            AuthProviderType::ServiceAccountImpersonation => {
+                let fetcher = Fetcher::for_server(self.pools().clone(), &account.url).await;
+                let (of, to) = (config.target_service_account, config.target_audience);
+                let (of, to) = (of.unwrap_or_default(), to.unwrap_or_default());
+                let credentials =
+                    ImpersonatedCredentials::new(self.env.clone(), Arc::new(fetcher), google::IAM, &of, &to)?;
+                Ok((Arc::new(credentials), None))
+            }
+        }
     }
 
     async fn child(&self, stdio: &StdioConfig, mut secrets: Secrets<'_>) -> Result<ChildConfig> {
@@ -65,7 +152,7 @@ impl Opener {
     }
 
     /// What the address and the headers are is known only now, so they are checked again, and not repeated when they do not fit.
-    async fn http(&self, http: &HttpConfig, mut secrets: Secrets<'_>) -> Result<HttpEndpoint> {
+    async fn http(&self, http: &HttpConfig, secrets: &mut Secrets<'_>) -> Result<HttpEndpoint> {
         let unusable = |what: String| Error::new(ErrorKind::Settings, what);
         let url = secrets.fill(Place::Address, &http.url).await?;
         if check_url(url.expose()).is_err() {
@@ -73,7 +160,7 @@ impl Opener {
             return Err(unusable(what).hinting("check what its references and variables stand for"));
         }
         let mut endpoint =
-            HttpEndpoint::new(self.pool().clone(), url.expose()).map_err(|error| unusable(error.to_string()))?;
+            HttpEndpoint::new(self.pools().anywhere.clone(), url.expose()).map_err(|error| unusable(error.to_string()))?;
         if http.url.has_references() {
             endpoint.show_as(TransportConfig::Http(http.clone()).target());
         }
@@ -88,8 +175,8 @@ impl Opener {
         Ok(endpoint)
     }
 
-    fn pool(&self) -> &HttpPool {
-        self.pool.get_or_init(|| {
+    fn pools(&self) -> &Pools {
+        self.pools.get_or_init(|| {
             // Both spellings are in use; the lower-case one is the older custom and wins.
             let variable = |name: &str| {
                 let vars = &self.env.vars;
@@ -100,7 +187,9 @@ impl Opener {
                 https: variable("https_proxy"),
                 no_proxy: variable("no_proxy"),
             };
-            HttpPool::new(HttpSettings { proxy, ..HttpSettings::default() })
+            let settings = HttpSettings { proxy, ..HttpSettings::default() };
+            let public = HttpPool::new(HttpSettings { public_only: true, ..settings.clone() });
+            Pools { anywhere: HttpPool::new(settings), public }
         })
     }
 
@@ -120,6 +209,49 @@ impl Opener {
         tokio::spawn(async move { Server::new(workspace).serve_pair(theirs).await });
         Ok(Endpoint::Pair(ours))
     }
+}
+
+/// What a login to a server is about, with the secrets looked up.
+async fn account(
+    server: &ServerConfig,
+    config: &LoginConfig,
+    endpoint: &HttpEndpoint,
+    secrets: &mut Secrets<'_>,
+) -> Result<Account> {
+    let mut texts = BTreeMap::new();
+    for (key, text) in &config.texts {
+        texts.insert(key.as_str(), secrets.fill(Place::Login(key), text).await?);
+    }
+    let url = Url::parse(&endpoint.url.to_string());
+    let url = url.map_err(|error| Error::new(ErrorKind::Settings, format!("the address cannot be used: {error}")))?;
+    let mut secret = |key: &str| texts.remove(key);
+    let options = LoginOptions {
+        enabled: config.enabled,
+        grant: config.grant,
+        client_secret: secret("clientSecret"),
+        private_key: secret("privateKey"),
+        assertion: secret("assertion"),
+        idp_client_secret: secret("idpClientSecret"),
+        ..LoginOptions::default()
+    };
+    let mut plain = |key: &str| texts.remove(key).map(Secret::into_exposed);
+    let options = LoginOptions {
+        client_id: plain("clientId"),
+        signing_algorithm: plain("signingAlgorithm"),
+        client_method: plain("tokenEndpointAuthMethod"),
+        client_metadata_url: plain("clientMetadataUrl"),
+        authorization_url: plain("authorizationUrl"),
+        token_url: plain("tokenUrl"),
+        registration_url: plain("registrationUrl"),
+        issuer: plain("issuer"),
+        redirect_uri: plain("redirectUri"),
+        idp_token_url: plain("idpTokenUrl"),
+        idp_client_id: plain("idpClientId"),
+        scopes: config.scopes.clone(),
+        audiences: config.audiences.clone(),
+        ..options
+    };
+    Ok(Account { server: server.name.clone(), url, options })
 }
 
 fn variables(passed_on: &PassedOn, configured: BTreeMap<String, Secret>) -> Vec<(OsString, OsString)> {

@@ -1,7 +1,7 @@
 //! Secrets at the moment of use: the texts of a server with their references followed. Asked for once per start of a server, each reference
 //! once, one after the other, because a password manager may ask the person. What comes back is printed nowhere and kept by nobody else.
 
-mod command;
+pub(super) mod command;
 mod file;
 mod keychain;
 
@@ -28,13 +28,15 @@ pub(crate) enum Place<'a> {
     Variable(&'a str),
     Address,
     Header(&'a str),
+    /// A key of `oauth`.
+    Login(&'a str),
 }
 
 /// Why a reference could not be followed. Never holds anything of the secret.
 #[derive(Debug, PartialEq, Eq)]
-struct Unresolved {
-    message: String,
-    hint: String,
+pub(super) struct Unresolved {
+    pub(super) message: String,
+    pub(super) hint: String,
 }
 
 impl Unresolved {
@@ -127,6 +129,7 @@ fn key(server: &ServerName, place: Place<'_>) -> String {
         Place::Variable(name) => entry.key("env").key(name).to_string(),
         Place::Address => entry.key("url").to_string(),
         Place::Header(name) => entry.key("headers").key(name).to_string(),
+        Place::Login(key) => entry.key("oauth").key(key).to_string(),
     }
 }
 

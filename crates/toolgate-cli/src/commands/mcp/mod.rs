@@ -5,6 +5,9 @@ pub(crate) mod remove;
 
 pub(crate) mod list;
 
+pub(crate) mod auth;
+pub(crate) mod logout;
+
 pub(crate) mod disable;
 pub(crate) mod enable;
 pub(crate) mod refresh;
@@ -32,6 +35,8 @@ pub(crate) enum Command {
     Enable(enable::Arguments),
     Disable(disable::Arguments),
     Test(test::Arguments),
+    Auth(Box<auth::Arguments>),
+    Logout(logout::Arguments),
     Refresh(refresh::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),

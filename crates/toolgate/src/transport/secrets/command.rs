@@ -20,7 +20,7 @@ const SHELL: &str = "/bin/sh";
 /// How much of stderr is kept to find its first line in.
 const STDERR_BYTES_MAX: usize = 4 * 1024;
 
-pub(super) async fn run(env: &HostEnv, line: &str) -> Result<Vec<u8>, Unresolved> {
+pub(in crate::transport) async fn run(env: &HostEnv, line: &str) -> Result<Vec<u8>, Unresolved> {
     run_within(env, line, Duration::from_millis(SECRET_COMMAND_MS)).await
 }
 
