@@ -5,12 +5,14 @@
 //! all) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`] hold, kept by [`audit`], with
 //! [`shape`] (one result, two readers). [`Host`] wires them together; everything ambient comes from a [`HostEnv`].
 
+mod apart;
 mod asker;
 mod canonical_json;
 
 mod env;
 mod error;
 mod glob;
+mod keychain;
 pub mod limits;
 mod secret;
 mod server_name;
@@ -69,6 +71,7 @@ pub use event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
 pub use host::{Host, HostBuilder, Reconciled, unknown_server};
 pub use live::LiveSettings;
 pub use registry::{Catalog, Naming, ToolCall};
+pub use secret::Secret;
 pub use server_name::ServerName;
 pub use setup::{Setup, SetupOptions};
 pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};

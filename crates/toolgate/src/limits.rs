@@ -39,6 +39,7 @@ pub const SUGGESTED_VALUES_MAX: usize = 8;
 
 /// One policy file; 10,000 rules fit.
 pub const POLICY_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// Rules that are listed of those that came close to deciding about a call; whoever looks for a mistake reads the first few.
 pub const CLOSE_RULES_MAX: usize = 50;
 
@@ -68,6 +69,7 @@ pub const SURVEY_ITEMS_MAX: usize = 200;
 
 /// A command line, an address or a list that is shown of what a folder brings; how much is missing is said.
 pub const SURVEY_TEXT_CHARS_MAX: usize = 2_000;
+
 /// Links that are followed to a file that is not there yet; systems follow no more either.
 pub const STATE_FILE_LINKS_MAX: usize = 40;
 
@@ -139,6 +141,7 @@ pub const CALLBACK_PAGE_MS: u64 = 60_000;
 
 /// How long we wait until a browser has received its page.
 pub const CALLBACK_FLUSH_MS: u64 = 1_000;
+
 /// Challenges in the headers of one answer; servers send one or two.
 pub const CHALLENGES_MAX: usize = 32;
 
@@ -213,6 +216,43 @@ pub const DEVICE_INTERVAL_MS_MAX: u64 = 60_000;
 
 /// How long a person has to answer on the other device at most; the page is forgotten by then.
 pub const DEVICE_LIFETIME_MS_MAX: u64 = 3_600_000;
+
+/// The file of kept logins: room for hundreds of them, with long tokens.
+pub const LOGINS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The file of the key that kept logins are sealed with; wrapped by a passphrase it has a few hundred bytes.
+pub const LOGINS_KEY_FILE_BYTES_MAX: usize = 16 * 1024;
+
+/// How long kept logins may take to be read or written: the keychain is asked for their key, and other processes write as well.
+pub const LOGINS_FILE_MS: u64 = 150_000;
+
+/// How much work a passphrase may cost, as the power of two that scrypt takes: a gibibyte of memory and a few seconds.
+pub const PASSPHRASE_WORK_LOG2_MAX: u8 = 20;
+
+/// A bundle of exported logins.
+pub const LOGIN_BUNDLE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Logins in one bundle, and registered clients in it.
+pub const LOGIN_BUNDLE_MAX: usize = 1_000;
+
+/// The file in which another client keeps its logins.
+pub const FOREIGN_LOGINS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Logins that are taken over from another client at once.
+pub const FOREIGN_LOGINS_MAX: usize = 1_000;
+
+/// How long before its end a login is renewed, so that it does not end on its way to the server. One that lives shorter is renewed in the
+/// last tenth of its life.
+pub const REFRESH_AHEAD_MS: u64 = 300_000;
+
+/// How long after a renewal that did not work the next one is tried, while the login is still good.
+pub const REFRESH_RETRY_MS: u64 = 30_000;
+
+/// How long one renewal may take; whoever renews keeps all other processes from it.
+pub const REFRESH_MS: u64 = 60_000;
+
+/// How long to wait for another process that renews the same login: longer than one renewal takes, and what it writes down.
+pub const REFRESH_LOCK_MS: u64 = 120_000;
 
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
@@ -404,6 +444,7 @@ pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;
 
 /// Entries of a list of tools that an error names.
 pub const FILTER_ENTRIES_LISTED_MAX: usize = 5;
+
 /// One file of the audit log; a new one is begun after that. About twenty thousand calls, read in a blink.
 pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -472,6 +513,7 @@ pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
 
 /// Findings about the audit log that are told one by one; the others are counted.
 pub const AUDIT_FINDINGS_MAX: usize = 200;
+
 /// The file of what was allowed for good: room for thousands of grants.
 pub const GRANTS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 

@@ -4,21 +4,24 @@ use std::fmt;
 
 /// A text that may be secret.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub struct Secret(String);
 
 impl Secret {
     /// Takes a text in.
-    pub(crate) fn new(text: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// The text, for the one place that needs it.
-    pub(crate) fn expose(&self) -> &str {
+    #[must_use]
+    pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// The same, given away.
-    pub(crate) fn into_exposed(self) -> String {
+    #[must_use]
+    pub fn into_exposed(self) -> String {
         self.0
     }
 }

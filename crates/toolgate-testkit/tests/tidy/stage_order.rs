@@ -27,8 +27,20 @@ const STAGES: [(&str, &[&str]); 18] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 10] =
-    ["asker", "canonical_json", "env", "error", "glob", "limits", "secret", "server_name", "shown_name", "state_file"];
+const GROUND: [&str; 12] = [
+    "apart",
+    "asker",
+    "canonical_json",
+    "env",
+    "error",
+    "glob",
+    "keychain",
+    "limits",
+    "secret",
+    "server_name",
+    "shown_name",
+    "state_file",
+];
 
 /// See everything, seen by nobody.
 const TOP: [&str; 5] = ["lib", "host", "event", "setup", "live"];

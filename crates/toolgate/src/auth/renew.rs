@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::server_name::ServerName;
 
 /// Gets the next login without a person.
-pub(crate) trait Renew: Send + Sync + std::fmt::Debug {
+pub trait Renew: Send + Sync + std::fmt::Debug {
     /// The login after `old`; with `None` the first one, which only machines can get.
     fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>>;
 }
@@ -25,7 +25,7 @@ impl RenewError {
 
 /// Why there is no next login.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RenewError {
+pub enum RenewError {
     /// Only a person can help: nothing to renew with, or the authorization server refused it for good. The words say why.
     NeedsPerson(String),
     /// It may work later; the login that is there is kept. The words say what went wrong.

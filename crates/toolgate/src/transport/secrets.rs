@@ -7,9 +7,6 @@ mod keychain;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
-
-use tokio::sync::oneshot;
 
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -171,17 +168,6 @@ fn bounded(text: &str, chars_max: usize) -> String {
         short.push('…');
     }
     visible(&short)
-}
-
-/// Does work that may block, and stops waiting for it after `limit`. A thread of its own, not one of the runtime: that would not end before
-/// all of its threads have, so a file system or a keychain that hangs would keep the whole program from ending.
-async fn apart<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (done, result) = oneshot::channel();
-    let thread = std::thread::Builder::new().name("secret".to_owned()).spawn(move || {
-        let _nobody_waits_any_more = done.send(work()).is_err();
-    });
-    thread.ok()?;
-    tokio::time::timeout(limit, result).await.ok()?.ok()
 }
 
 #[cfg(test)]

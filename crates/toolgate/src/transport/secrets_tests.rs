@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Place, Secrets, apart, bounded, command, complaint};
+use super::{Place, Secrets, bounded, command, complaint};
 use crate::env::{HostDirs, HostEnv, SystemClock};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{SECRET_BYTES_MAX, SECRET_COMPLAINT_CHARS_MAX, SERVER_TEXT_BYTES_MAX};
@@ -243,13 +243,6 @@ async fn a_settings_file_that_is_none_leaves_the_workspace() {
     room.server.origin.path = None;
     fs::write(room.folder.path().join("here"), "x").unwrap();
     assert_eq!(room.fill("${file:here}").await.unwrap(), "x");
-}
-
-#[tokio::test]
-async fn work_that_hangs_is_not_waited_for() {
-    let slow = || std::thread::sleep(Duration::from_secs(300));
-    assert_eq!(apart(Duration::from_millis(20), slow).await, None);
-    assert_eq!(apart(Duration::from_secs(60), || 5).await, Some(5));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Unresolved, apart, too_much};
+use super::{Unresolved, too_much};
+use crate::apart::apart;
 use crate::env::HostEnv;
 use crate::limits::{SECRET_BYTES_MAX, SECRET_FILE_MS};
 
