@@ -10,8 +10,8 @@ use toolgate::shape::visible;
 
 use crate::ask;
 use crate::columns::short;
-use crate::login::TerminalGuide;
 use crate::limits::{LABEL_CHARS_MAX, LOG_ENTRY_CHARS_MAX, PROGRESS_CHARS_MAX};
+use crate::login::TerminalGuide;
 use crate::question::Asker;
 use crate::talk::Talk;
 

@@ -86,7 +86,9 @@ impl TerminalGuide {
                     say("Waiting for the browser to come back (Ctrl-C gives up).");
                     return None;
                 }
-                say("Waiting for the browser to come back. If it runs elsewhere, paste the address it ended at and press Enter:");
+                say(
+                    "Waiting for the browser to come back. If it runs elsewhere, paste the address it ended at and press Enter:",
+                );
                 read_line(asker)
             }
             LoginPage::Device { url, code, complete_url } => {

@@ -153,7 +153,8 @@ impl Negotiation {
         match remembered {
             // What was remembered may be out of date; only an answer that another era would give as well is final.
             Some(Err(error))
-                if self.can_open_again() && !matches!(error, Error::LoginNeeded(_) | Error::Credentials(_) | Error::Spawn { .. }) =>
+                if self.can_open_again()
+                    && !matches!(error, Error::LoginNeeded(_) | Error::Credentials(_) | Error::Spawn { .. }) =>
             {
                 self.probe().await
             }

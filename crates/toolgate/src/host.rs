@@ -401,7 +401,7 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
 async fn ask(connection: &Connection, call: impl Fn() -> Call) -> Result<RawJson> {
     let limit = connection.config().call_timeout;
     let _running = connection.runs();
-    let answer = connection.asks(async || connection.client().request(call().idle_limit(limit)).await).await;
+    let answer = connection.asks(|| connection.client().request(call().idle_limit(limit))).await;
     answer.map_err(|error| connection.failed(error))
 }
 

@@ -254,6 +254,9 @@ pub const REFRESH_MS: u64 = 60_000;
 /// How long to wait for another process that renews the same login: longer than one renewal takes, and what it writes down.
 pub const REFRESH_LOCK_MS: u64 = 120_000;
 
+/// A file with credentials of Google.
+pub const GOOGLE_CREDENTIALS_BYTES_MAX: usize = 256 * 1024;
+
 /// How long a call may stay silent when `timeout` is not set.
 pub const CALL_TIMEOUT_MS_DEFAULT: u64 = 600_000;
 

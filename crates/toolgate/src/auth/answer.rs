@@ -42,7 +42,8 @@ pub(crate) fn read_query(query: &str, expected: &Expected) -> Result<Secret, Unf
         return Err(Unfit::NoAnswer("the answer is too long"));
     }
     let one = |name: &str| {
-        let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name).map(|(_, value)| value);
+        let mut values =
+            form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name).map(|(_, value)| value);
         (values.next(), values.next().is_some())
     };
     let ((code, twice), (error, _), (state, states)) = (one("code"), one("error"), one("state"));
@@ -69,10 +70,7 @@ pub(crate) fn read_query(query: &str, expected: &Expected) -> Result<Secret, Unf
 }
 
 /// Compared byte by byte: what looks the same after tidying up is another server.
-fn check_issuer(
-    (issuer, twice): (Option<std::borrow::Cow<'_, str>>, bool),
-    expected: &Expected,
-) -> Result<(), Unfit> {
+fn check_issuer((issuer, twice): (Option<std::borrow::Cow<'_, str>>, bool), expected: &Expected) -> Result<(), Unfit> {
     match issuer {
         Some(issuer) if twice || issuer != expected.issuer => {
             let (issuer, wanted) = (shown(&issuer), &expected.issuer);

@@ -65,7 +65,8 @@ impl Callback {
     /// # Errors
     /// When the port that is wanted cannot be had.
     pub(crate) async fn listen(wanted: Option<&str>, port: Option<u16>, before: Option<&str>) -> Result<Self> {
-        let wanted = wanted.map(|text| Url::parse(text).map_err(|error| unusable(text, &error.to_string()))).transpose()?;
+        let wanted =
+            wanted.map(|text| Url::parse(text).map_err(|error| unusable(text, &error.to_string()))).transpose()?;
         let Some(wanted) = wanted else {
             let port = port.or_else(|| before.and_then(own_port));
             let listeners = match bind(&[Ipv4Addr::LOCALHOST.into()], port.unwrap_or(0)).await {

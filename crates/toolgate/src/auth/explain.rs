@@ -14,7 +14,8 @@ use url::Url;
 
 const REGISTRATION: &str =
     "MCP 2026-07-28, \"Client Registration Approaches\": settings, then a published document, then registration";
-const SCOPES: &str = "MCP 2026-07-28, \"Scope Selection Strategy\": the challenge, then the settings, then the metadata";
+const SCOPES: &str =
+    "MCP 2026-07-28, \"Scope Selection Strategy\": the challenge, then the settings, then the metadata";
 const RENEWAL: &str = "RFC 6749 §6: a login is renewed with its refresh token";
 
 /// Every step.

@@ -11,7 +11,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::future::BoxFuture;
 use google_cloud_auth::credentials::{
-    AccessTokenCredentials, CacheableResource, external_account, impersonated, mds, service_account, user_account,
+    AccessTokenCredentials, CacheableResource, CredentialsProvider as _, external_account, impersonated, mds,
+    service_account, user_account,
 };
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
@@ -62,8 +63,9 @@ impl GoogleCredentials {
         let host = account.url.host_str().unwrap_or_default();
         if !is_host_of_google(host) {
             let what = format!("credentials of Google are not sent to `{host}`");
-            return Err(Error::new(ErrorKind::Settings, what)
-                .hinting("`google_credentials` is for hosts under googleapis.com and luci.app; use another `authProviderType`"));
+            return Err(Error::new(ErrorKind::Settings, what).hinting(
+                "`google_credentials` is for hosts under googleapis.com and luci.app; use another `authProviderType`",
+            ));
         }
         let credentials = default_credentials(env, &account.options.scopes)?;
         Ok(Self { credentials, keeps_own_project })
@@ -125,7 +127,8 @@ impl ImpersonatedCredentials {
         audience: &str,
     ) -> Result<Self> {
         let credentials = default_credentials(&env, &[CLOUD_PLATFORM.to_owned()])?;
-        let wrong = || Error::new(ErrorKind::Settings, format!("`targetServiceAccount`: `{service_account}` is no account"));
+        let wrong =
+            || Error::new(ErrorKind::Settings, format!("`targetServiceAccount`: `{service_account}` is no account"));
         let mut address = Url::parse(iam).map_err(|_| wrong())?;
         let path = ["v1", "projects", "-", "serviceAccounts", &format!("{service_account}:generateIdToken")];
         address.path_segments_mut().map_err(|()| wrong())?.extend(path);
@@ -220,27 +223,42 @@ fn default_credentials(env: &HostEnv, scopes: &[String]) -> Result<AccessTokenCr
             .hinting(LOGIN_HINT)
     };
     let Some((_, written)) = &file else {
-        return mds::Builder::default().with_scopes(scopes).build_access_token_credentials().map_err(|error| wrong(error.to_string()));
+        return mds::Builder::default()
+            .with_scopes(scopes)
+            .build_access_token_credentials()
+            .map_err(|error| wrong(error.to_string()));
     };
     let written: Value = serde_json::from_str(written).map_err(|error| wrong(format!("no JSON: {error}")))?;
     let kind = written["type"].as_str().unwrap_or_default().to_owned();
     let built = match kind.as_str() {
         "authorized_user" => {
             let builder = user_account::Builder::new(written).with_scopes(scopes);
-            project.into_iter().fold(builder, |builder, id| builder.with_quota_project_id(id)).build_access_token_credentials()
+            project
+                .into_iter()
+                .fold(builder, |builder, id| builder.with_quota_project_id(id))
+                .build_access_token_credentials()
         }
         "service_account" => {
             let access = service_account::AccessSpecifier::from_scopes(scopes);
             let builder = service_account::Builder::new(written).with_access_specifier(access);
-            project.into_iter().fold(builder, |builder, id| builder.with_quota_project_id(id)).build_access_token_credentials()
+            project
+                .into_iter()
+                .fold(builder, |builder, id| builder.with_quota_project_id(id))
+                .build_access_token_credentials()
         }
         "impersonated_service_account" => {
             let builder = impersonated::Builder::new(written).with_scopes(scopes);
-            project.into_iter().fold(builder, |builder, id| builder.with_quota_project_id(id)).build_access_token_credentials()
+            project
+                .into_iter()
+                .fold(builder, |builder, id| builder.with_quota_project_id(id))
+                .build_access_token_credentials()
         }
         "external_account" => {
             let builder = external_account::Builder::new(written).with_scopes(scopes);
-            project.into_iter().fold(builder, |builder, id| builder.with_quota_project_id(id)).build_access_token_credentials()
+            project
+                .into_iter()
+                .fold(builder, |builder, id| builder.with_quota_project_id(id))
+                .build_access_token_credentials()
         }
         "" => return Err(wrong("there is no `type`".to_owned())),
         other => return Err(wrong(format!("the type `{}` is not known", other.escape_debug()))),
@@ -255,7 +273,8 @@ fn file_with_credentials(env: &HostEnv) -> Result<Option<(PathBuf, String)>> {
         return match state_file::read(&path, GOOGLE_CREDENTIALS_BYTES_MAX)? {
             Some(text) => Ok(Some((path, text))),
             None => {
-                let what = format!("`GOOGLE_APPLICATION_CREDENTIALS` names {}, and there is no such file", path.display());
+                let what =
+                    format!("`GOOGLE_APPLICATION_CREDENTIALS` names {}, and there is no such file", path.display());
                 Err(Error::new(ErrorKind::LoginFailed, what).hinting(LOGIN_HINT))
             }
         };

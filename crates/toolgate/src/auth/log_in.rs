@@ -15,13 +15,13 @@ use super::dpop::{Nonces, ProofKey};
 use super::fetch::Fetcher;
 use super::guide::{Brought, LoginGuide, LoginPage};
 use super::journal::{Journal, StepOutcome};
+use super::kept_logins::KeptLogins;
 use super::login::{ClientIdentity, Login};
 use super::page::Page;
 use super::register::{Choice, ClientRules, Registration, choose, register};
 use super::scopes::choose_scopes;
 use super::shown::shown;
 use super::signature::SigningKey;
-use super::kept_logins::KeptLogins;
 use super::token_request::{Grant, TokenEndpoint, Wanted};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -69,7 +69,8 @@ impl LogIn<'_> {
             [] => choose_scopes(self.wants, &self.account.options, &discovered, self.held),
             wished => wished.to_vec(),
         };
-        let asked = if scopes.is_empty() { "nothing in particular".to_owned() } else { format!("`{}`", scopes.join(" ")) };
+        let asked =
+            if scopes.is_empty() { "nothing in particular".to_owned() } else { format!("`{}`", scopes.join(" ")) };
         self.journal.good("choose what to ask for", asked);
         let on_device = wish.on_device || self.account.options.grant == GrantKind::DeviceCode;
         let logged_in = if on_device {
@@ -100,10 +101,12 @@ impl LogIn<'_> {
         };
         if let Some(arrival) = arrival {
             let server = self.account.server.as_str();
-            arrival.show(match &logged_in {
-                Ok(_) => Page::good(server),
-                Err(error) => Page::bad(server, &capital(&error.to_string())),
-            }).await;
+            arrival
+                .show(match &logged_in {
+                    Ok(_) => Page::good(server),
+                    Err(error) => Page::bad(server, &capital(&error.to_string())),
+                })
+                .await;
         }
         logged_in
     }
@@ -144,7 +147,8 @@ impl LogIn<'_> {
             };
             match (read, arrival) {
                 (Ok(code), arrival) => {
-                    self.journal.good("read the answer of the browser", "it is from the server that was asked, for this login");
+                    self.journal
+                        .good("read the answer of the browser", "it is from the server that was asked, for this login");
                     return Ok((code, arrival));
                 }
                 (Err(Unfit::NoAnswer(why)), Some(arrival)) => arrival.show(Page::stray(&capital(why))).await,
@@ -186,7 +190,8 @@ impl LogIn<'_> {
                 std::future::pending::<()>().await;
             }
         };
-        let sleep = |time: Duration| -> futures_util::future::BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(time)) };
+        let sleep =
+            |time: Duration| -> futures_util::future::BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(time)) };
         let answer = tokio::select! {
             answer = device::wait(&tokens, &begun, &wanted, &sleep) => answer?,
             () = gives_up => return Err(failed("the login was given up")),
@@ -260,7 +265,9 @@ impl LogIn<'_> {
 
     /// The port that a variable names, as other clients take it.
     fn wanted_port(&self) -> Result<Option<u16>> {
-        let Some(text) = self.env.vars.get("OAUTH_CALLBACK_PORT").filter(|text| !text.is_empty()) else { return Ok(None) };
+        let Some(text) = self.env.vars.get("OAUTH_CALLBACK_PORT").filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
         match text.parse() {
             Ok(port @ 1..) => Ok(Some(port)),
             _ => {

@@ -1,6 +1,6 @@
 //! `Logins`: all logins of a host. One [`ServerLogin`] per server, over the same kept logins and the same connections.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::account::Account;
@@ -18,7 +18,7 @@ pub(crate) struct Logins {
     env: Arc<HostEnv>,
     kept: KeptLogins,
     nonces: Arc<Nonces>,
-    servers: Mutex<HashMap<LoginKey, Arc<ServerLogin>>>,
+    servers: Mutex<BTreeMap<LoginKey, Arc<ServerLogin>>>,
 }
 
 impl Logins {

@@ -43,7 +43,8 @@ fn judge(answer: &Fetched, asked: &str, journal: &Journal) -> (Wants, bool) {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<String> = answer.headers.get_all(WWW_AUTHENTICATE).iter().map(text).collect();
     let status = answer.status.as_u16();
-    let asks = answer.status == StatusCode::UNAUTHORIZED || (answer.status == StatusCode::FORBIDDEN && !headers.is_empty());
+    let asks =
+        answer.status == StatusCode::UNAUTHORIZED || (answer.status == StatusCode::FORBIDDEN && !headers.is_empty());
     if !asks {
         let detail = format!("HTTP {status}: the server does not ask for a login");
         journal.note(asked, StepOutcome::Nothing, detail, Some("RFC 9728 §5: a challenge comes with 401"));

@@ -134,7 +134,8 @@ impl Renewer {
         };
         let held = old.map_or(&[][..], |old| &old.scopes);
         let scopes = choose_scopes(&wants, options, &discovered, held);
-        let wanted = Wanted { scopes: &scopes, audiences: &options.audiences, resource: discovered.resource.as_deref() };
+        let wanted =
+            Wanted { scopes: &scopes, audiences: &options.audiences, resource: discovered.resource.as_deref() };
         let login = match (options.grant, &options.assertion) {
             (GrantKind::WorkloadIdentity, Some(assertion)) => {
                 machine::workload_identity(&endpoint, assertion, &wanted).await?

@@ -22,7 +22,7 @@ pub struct RunOptions {
 pub(super) async fn invoke(call: &PreparedCall, options: RunOptions) -> Result<CallResult, WireError> {
     let connection = &call.connection;
     let _running = connection.runs();
-    let ask = async || connection.client().finish_tool_call(request(call, options)).await;
+    let ask = || connection.client().finish_tool_call(request(call, options));
     match connection.asks(ask).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,

@@ -108,7 +108,10 @@ impl Connection {
 
     /// Asks the server something. When it wants a login, or a better one, the person is led through it and the server is asked again: what it
     /// refused like that it has not done.
-    pub(crate) async fn asks<T>(&self, ask: impl AsyncFn() -> Result<T, WireError>) -> Result<T, WireError> {
+    pub(crate) async fn asks<T, A>(&self, ask: impl Fn() -> A) -> Result<T, WireError>
+    where
+        A: Future<Output = Result<T, WireError>>,
+    {
         let mut logins = 0;
         loop {
             let answer = ask().await;

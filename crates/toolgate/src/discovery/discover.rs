@@ -153,7 +153,7 @@ pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> 
         return None;
     }
     let watch = Watch { tools, prompts, resources, ..Watch::default() };
-    let watching = within_limit(connection, "watching its lists", async || connection.client().watch(&watch).await).await;
+    let watching = within_limit(connection, "watching its lists", || connection.client().watch(&watch)).await;
     watching
         .inspect_err(|error| tracing::debug!(server = %connection.server(), %error, "will not hear of changes"))
         .ok()
@@ -173,7 +173,7 @@ enum Listed {
 
 async fn list(connection: &Connection, kind: Kind) -> Result<Listed> {
     let client = connection.client();
-    let listing = async || {
+    let listing = || async move {
         Ok(match kind {
             Kind::Tools => Listed::Tools(or_empty(client.list_tools()).await?),
             Kind::Prompts => Listed::Prompts(or_empty(client.list_prompts()).await?),
@@ -198,14 +198,16 @@ async fn or_empty<T>(listing: impl Future<Output = Result<Listing<T>, WireError>
     }
 }
 
-async fn within_limit<T>(
-    connection: &Connection,
-    doing: &str,
-    work: impl AsyncFn() -> Result<T, WireError>,
-) -> Result<T> {
+async fn within_limit<T, W>(connection: &Connection, doing: &str, work: impl Fn() -> W) -> Result<T>
+where
+    W: Future<Output = Result<T, WireError>>,
+{
     let limit = connection.config().connect_timeout.max(Duration::from_millis(DISCOVERY_MS));
     // A login in between takes as long as it takes.
-    let in_time = async || tokio::time::timeout(limit, work()).await.map_or(Ok(None), |result| result.map(Some));
+    let in_time = || {
+        let asked = tokio::time::timeout(limit, work());
+        async move { asked.await.map_or(Ok(None), |result| result.map(Some)) }
+    };
     match connection.asks(in_time).await {
         Ok(Some(done)) => Ok(done),
         Err(error) => Err(connection.failed(error).while_doing(doing)),

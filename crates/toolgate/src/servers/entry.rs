@@ -267,7 +267,12 @@ impl<'a> Entry<'a> {
     }
 
     /// A text with its variables filled in; those that are not set are reported.
-    pub(super) fn text(&mut self, written: &Located<String>, field: Field<'_>, unset: Unset) -> Result<ConfigText, Unusable> {
+    pub(super) fn text(
+        &mut self,
+        written: &Located<String>,
+        field: Field<'_>,
+        unset: Unset,
+    ) -> Result<ConfigText, Unusable> {
         let Expanded { parts, unset: missing, bytes } =
             match expand(&written.value, &self.env.vars, unset, self.bytes_left) {
                 Ok(expanded) => expanded,

@@ -12,15 +12,8 @@ use crate::settings::source::SettingsSource;
 use crate::settings::{Located, Position};
 
 /// The keys of `oauth` that hold an address.
-const ADDRESSES: [&str; 7] = [
-    "authorizationUrl",
-    "tokenUrl",
-    "registrationUrl",
-    "issuer",
-    "redirectUri",
-    "clientMetadataUrl",
-    "idpTokenUrl",
-];
+const ADDRESSES: [&str; 7] =
+    ["authorizationUrl", "tokenUrl", "registrationUrl", "issuer", "redirectUri", "clientMetadataUrl", "idpTokenUrl"];
 
 /// The keys of `oauth` that may refer to a secret.
 const SECRETS: [&str; 4] = ["clientSecret", "privateKey", "assertion", "idpClientSecret"];
@@ -147,11 +140,13 @@ impl Entry<'_> {
         let missing = match provider.value {
             AuthProviderType::DynamicDiscovery => None,
             AuthProviderType::GoogleCredentials => login.scopes.is_empty().then_some("oauth.scopes"),
-            AuthProviderType::ServiceAccountImpersonation => match (&login.target_audience, &login.target_service_account) {
-                (None, _) => Some("targetAudience"),
-                (_, None) => Some("targetServiceAccount"),
-                _ => None,
-            },
+            AuthProviderType::ServiceAccountImpersonation => {
+                match (&login.target_audience, &login.target_service_account) {
+                    (None, _) => Some("targetAudience"),
+                    (_, None) => Some("targetServiceAccount"),
+                    _ => None,
+                }
+            }
         };
         let Some(missing) = missing else { return Ok(()) };
         let message = format!("these credentials need `{missing}`");

@@ -41,9 +41,8 @@ impl HeaderHelper {
             Some(kept) if Some(&kept) != refused => return Ok(kept),
             _ => {}
         }
-        let failed = |why: String| {
-            WireError::Credentials(format!("`headersHelper` of `{}`: {why}", self.server).into())
-        };
+        let failed =
+            |why: String| WireError::Credentials(format!("`headersHelper` of `{}`: {why}", self.server).into());
         let printed = command::run(&self.env, &self.command).await.map_err(|why| failed(why.message))?;
         let headers = read(&printed).map_err(failed)?;
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(headers.clone());
@@ -80,14 +79,17 @@ impl Credentials for HeaderHelper {
 
 /// The headers in what a command printed. What is said about them never repeats a value.
 fn read(printed: &[u8]) -> Result<HeaderMap, String> {
-    let printed: BTreeMap<String, String> = serde_json::from_slice(printed)
-        .map_err(|_| "what it prints is no JSON object with texts, such as {\"Authorization\": \"Bearer …\"}".to_owned())?;
+    let printed: BTreeMap<String, String> = serde_json::from_slice(printed).map_err(|_| {
+        "what it prints is no JSON object with texts, such as {\"Authorization\": \"Bearer …\"}".to_owned()
+    })?;
     let mut headers = HeaderMap::new();
     for (name, value) in &printed {
         match check_header(name, value) {
             HeaderCheck::Send => {}
             HeaderCheck::LeaveOut => continue,
-            HeaderCheck::Refuse(Unsendable { message, .. }) => return Err(format!("`{}`: {message}", name.escape_debug())),
+            HeaderCheck::Refuse(Unsendable { message, .. }) => {
+                return Err(format!("`{}`: {message}", name.escape_debug()));
+            }
         }
         if let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             value.set_sensitive(true);

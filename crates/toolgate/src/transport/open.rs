@@ -60,7 +60,9 @@ impl Opener {
     pub(crate) async fn open(&self, server: &ServerConfig) -> Result<Opened> {
         let secrets = Secrets::for_start(&self.env, server);
         let opened = match &server.transport {
-            TransportConfig::Stdio(stdio) => self.child(stdio, secrets).await.map(|child| (Endpoint::Child(child), None)),
+            TransportConfig::Stdio(stdio) => {
+                self.child(stdio, secrets).await.map(|child| (Endpoint::Child(child), None))
+            }
             TransportConfig::Http(http) => self.remote(server, http, secrets, Endpoint::Http).await,
             TransportConfig::Sse(http) => self.remote(server, http, secrets, Endpoint::Sse).await,
             TransportConfig::HttpOrSse(http) => self.remote(server, http, secrets, Endpoint::Url).await,
@@ -75,7 +77,9 @@ impl Opener {
     /// When nobody can: it is no remote server, or the settings say who we are to it.
     pub(crate) async fn login(&self, server: &ServerConfig) -> Result<Arc<ServerLogin>> {
         let opened = match &server.transport {
-            TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_) => self.open(server).await?,
+            TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_) => {
+                self.open(server).await?
+            }
             TransportConfig::Stdio(_) | TransportConfig::BuiltIn(_) => {
                 let what = "only a server with a `url` can be logged in to";
                 return Err(Error::new(ErrorKind::Settings, what).about(&server.name));
@@ -159,8 +163,8 @@ impl Opener {
             let what = format!("{}: filled in, this is no address for HTTP", secrets.key(Place::Address));
             return Err(unusable(what).hinting("check what its references and variables stand for"));
         }
-        let mut endpoint =
-            HttpEndpoint::new(self.pools().anywhere.clone(), url.expose()).map_err(|error| unusable(error.to_string()))?;
+        let mut endpoint = HttpEndpoint::new(self.pools().anywhere.clone(), url.expose())
+            .map_err(|error| unusable(error.to_string()))?;
         if http.url.has_references() {
             endpoint.show_as(TransportConfig::Http(http.clone()).target());
         }

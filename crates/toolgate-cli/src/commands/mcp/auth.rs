@@ -85,7 +85,8 @@ enum Command {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     if let Some(Command::Explain { name }) = &arguments.command {
         let name = one_server(session.options(), name.as_deref())?;
-        let name = name.ok_or_else(|| CommandError::usage("which server? `toolgate mcp auth explain SERVER`".to_owned()))?;
+        let name =
+            name.ok_or_else(|| CommandError::usage("which server? `toolgate mcp auth explain SERVER`".to_owned()))?;
         return explained::run(session, &name);
     }
     let name = one_server(session.options(), arguments.name.as_deref())?;
@@ -149,7 +150,9 @@ fn needs_a_person(config: &ServerConfig) -> bool {
 fn nobody_here(config: &ServerConfig) -> CommandError {
     let (name, url) = (&config.name, config.transport.target());
     let what = format!("nobody is here to log in to {name} ({url})");
-    let hint = format!("run `toolgate mcp auth {name}` in a terminal; `--no-browser` and `--device` do without a browser here");
+    let hint = format!(
+        "run `toolgate mcp auth {name}` in a terminal; `--no-browser` and `--device` do without a browser here"
+    );
     CommandError::new(Ending::LoginNeeded, "login_needed", what).about(name).hint(hint)
 }
 

@@ -95,7 +95,11 @@ const OAUTH: &[Key] = &[
         .preset(Preset::InWords("as it fits the key")),
     field("tokenEndpointAuthMethod", Shape::Text, "How the client shows who it is, such as `client_secret_post`.")
         .preset(Preset::InWords("as the authorization server wants it")),
-    field("clientMetadataUrl", Shape::Text, "Where a document about this client is published; it is the client's id then."),
+    field(
+        "clientMetadataUrl",
+        Shape::Text,
+        "Where a document about this client is published; it is the client's id then.",
+    ),
     field("authorizationUrl", Shape::Text, "Where the person logs in. Without it the server is asked."),
     field("tokenUrl", Shape::Text, "Where tokens are fetched."),
     field("issuer", Shape::Text, "The authorization server that must answer."),
@@ -103,7 +107,11 @@ const OAUTH: &[Key] = &[
     field("scopes", Shape::ListOrOne, "What is asked for, when the server does not say."),
     field("audiences", Shape::ListOrOne, "Who the token is for."),
     field("redirectUri", Shape::Text, "Where the browser comes back to. Its port and path are listened on."),
-    field("assertion", Shape::Text, "For machines: the signed statement that is exchanged for a token; best as `${file:PATH}`."),
+    field(
+        "assertion",
+        Shape::Text,
+        "For machines: the signed statement that is exchanged for a token; best as `${file:PATH}`.",
+    ),
     field("idpTokenUrl", Shape::Text, "For `enterprise`: where the identity provider exchanges `assertion`."),
     field("idpClientId", Shape::Text, "For `enterprise`: the client at the identity provider."),
     field("idpClientSecret", Shape::Text, "For `enterprise`: its secret there."),

@@ -22,7 +22,12 @@ const PASSPHRASE: &str = "TOOLGATE_BUNDLE_PASSPHRASE";
 const GEMINI_FILES: [&str; 2] = [".gemini/mcp-oauth-tokens.json", ".gemini/gemini-credentials.json"];
 
 /// Writes a sealed file.
-pub(super) fn export(session: &mut Session, name: Option<&str>, file: &Path, recipient: Option<&str>) -> Result<Ending> {
+pub(super) fn export(
+    session: &mut Session,
+    name: Option<&str>,
+    file: &Path,
+    recipient: Option<&str>,
+) -> Result<Ending> {
     let configured = session.looked_at()?;
     let servers: Vec<ServerName> = name.map(server_name).transpose()?.into_iter().collect();
     let lock = match recipient {
@@ -68,7 +73,8 @@ pub(super) fn import_gemini(session: &mut Session, file: Option<&Path>) -> Resul
     };
     let Some((path, text)) = found.into_iter().next() else {
         let what = "Gemini CLI keeps no logins here".to_owned();
-        let hint = format!("looked for `~/{}` and `~/{}`; name the file if it is elsewhere", GEMINI_FILES[0], GEMINI_FILES[1]);
+        let hint =
+            format!("looked for `~/{}` and `~/{}`; name the file if it is elsewhere", GEMINI_FILES[0], GEMINI_FILES[1]);
         return Err(CommandError::usage(what).hint(hint));
     };
     let logins = read_gemini(session, &configured, &text)
@@ -160,7 +166,11 @@ fn tell(printer: &mut Printer, done: &'static str, names: &[String], notes: &[St
     }
     let count = names.len();
     let logins = if count == 1 { "login" } else { "logins" };
-    printer.line(&format!("{done} {count} {logins}{}{}", if count == 0 { "" } else { ": " }, visible::line(&names.join(", "))))?;
+    printer.line(&format!(
+        "{done} {count} {logins}{}{}",
+        if count == 0 { "" } else { ": " },
+        visible::line(&names.join(", "))
+    ))?;
     for note in notes {
         printer.line(&format!("  note: {}", visible::line(note)))?;
     }

@@ -2,7 +2,7 @@
 
 use toolgate::auth::journal::{Step, StepOutcome};
 use toolgate::shape::visible;
-use toolgate::{Interest, Host};
+use toolgate::{Host, Interest};
 
 use crate::error::Result;
 use crate::exit_code::Ending;

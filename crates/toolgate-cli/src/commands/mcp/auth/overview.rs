@@ -47,7 +47,9 @@ fn line(view: &ServerView, kept: &[KeptLogin], host: &Host) -> Line {
     let words = view.error.as_ref().map(ToString::to_string);
     let (state, why) = match (view.status, &kept) {
         (ServerStatus::NeedsLogin, None) => ("needs a login", words.unwrap_or_default()),
-        (ServerStatus::NeedsLogin, Some(_)) => ("needs a login", "the login that is kept has ended or was refused".to_owned()),
+        (ServerStatus::NeedsLogin, Some(_)) => {
+            ("needs a login", "the login that is kept has ended or was refused".to_owned())
+        }
         (ServerStatus::Connected, Some(kept)) => ("logged in", life(kept, host)),
         (ServerStatus::Connected, None) => ("open", "it asks for no login, or the settings say who you are".to_owned()),
         (_, _) => ("not reached", words.unwrap_or_default()),
@@ -58,7 +60,10 @@ fn line(view: &ServerView, kept: &[KeptLogin], host: &Host) -> Line {
 /// How long a login lasts, in words.
 pub(super) fn life(kept: &KeptLogin, _host: &Host) -> String {
     let renewed = "renewed by itself";
-    let until = kept.expires_at.and_then(|end| Timestamp::try_from(end).ok()).map(|end| end.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let until = kept
+        .expires_at
+        .and_then(|end| Timestamp::try_from(end).ok())
+        .map(|end| end.strftime("%Y-%m-%d %H:%M UTC").to_string());
     match (until, kept.can_renew) {
         (_, true) => renewed.to_owned(),
         (Some(until), false) => format!("until {until}"),
