@@ -2,6 +2,7 @@
 //!
 //! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH]` about the program.
 //! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
+//! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
 //! The other subcommands are those processes.
 
 mod cases;
@@ -13,11 +14,17 @@ mod host_run;
 mod measure;
 mod ours;
 mod ours_server;
+mod refresh;
+mod refresher;
 mod rmcp_pair;
 mod stand_in;
+mod token_server;
 mod watch;
 
 use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | refresh [--processes N] [--refreshes N]";
 
 /// What a step of the benchmark gives.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -39,7 +46,9 @@ fn main() -> ExitCode {
         ["floor", words @ ..] => floor_host::run(words),
         ["run", rest @ ..] => cases::run(rest),
         ["host", rest @ ..] => host_run::run(rest),
-        _ => Err("usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH]".into()),
+        ["refresh", rest @ ..] => refresh::run(rest),
+        ["refresher", home, address, count] => refresher::run(home, address, count),
+        _ => Err(USAGE.into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -389,7 +389,7 @@ async fn a_process_that_is_killed_lets_go_of_the_lock() {
     let locks = room.folder.path().join("home/locks");
     let lock = fs::read_dir(&locks).unwrap().next().unwrap().unwrap().path();
     let ready = room.folder.path().join("ready");
-    let holding = |line: &str| Command::new("flock").arg("-o").arg(&lock).args(["sh", "-c", line]).spawn().unwrap();
+    let holding = |line: &str| Command::new("flock").arg("-F").arg(&lock).args(["sh", "-c", line]).spawn().unwrap();
     let mut holder = holding(&format!("touch '{}'; exec sleep 600", ready.display()));
     while !ready.exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
