@@ -1,5 +1,7 @@
 //! Tests.
 
+use proptest::prelude::{Strategy, any, prop, proptest};
+
 use super::{Challenge, Wants, parse, to_follow, wants};
 use crate::limits::{CHALLENGE_PARAMETERS_MAX, CHALLENGE_TEXT_CHARS_MAX, CHALLENGES_MAX, LOGIN_SCOPES_MAX};
 
@@ -206,5 +208,41 @@ fn what_is_wanted_is_what_all_challenges_say_together() {
     ];
     for (headers, expected) in cases {
         assert_eq!(wants(&parsed(headers)), expected, "{headers:?}");
+    }
+}
+
+/// Letters that mean something in these headers, more often than others.
+fn header() -> impl Strategy<Value = String> {
+    let pieces = ["Bearer", "DPoP", "scope", "=", "\"", "\\", ",", " ", "\t", "a", "==", "é", "error=\"x\""];
+    let piece = prop::sample::select(pieces.to_vec()).prop_map(str::to_owned);
+    let any_letter = any::<char>().prop_map(String::from);
+    prop::collection::vec(proptest::prop_oneof![9 => piece, 1 => any_letter], 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn whatever_arrives_is_read(headers in prop::collection::vec(header(), 0..4)) {
+        for challenge in parse(&headers) {
+            assert!(!challenge.scheme.is_empty());
+            assert!(!challenge.scheme.contains([' ', ',', '=', '"']));
+            let names: std::collections::BTreeSet<&String> = challenge.parameters.iter().map(|(name, _)| name).collect();
+            assert_eq!(names.len(), challenge.parameters.len(), "each name once");
+        }
+    }
+
+    #[test]
+    fn what_is_written_well_is_read_as_it_was_meant(
+        meant in prop::collection::vec(("[A-Z][a-z]{0,5}", prop::collection::btree_map("[a-z_]{1,6}", any::<String>(), 0..4)), 0..4),
+    ) {
+        let mut challenges: Vec<Challenge> = Vec::new();
+        let mut written: Vec<String> = Vec::new();
+        for (scheme, parameters) in meant {
+            let quoted = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"");
+            let list: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}=\"{}\"", quoted(value))).collect();
+            written.push(format!("{scheme} {}", list.join(", ")));
+            challenges.push(Challenge { scheme, parameters: parameters.into_iter().collect(), token68: None });
+        }
+        assert_eq!(parse(&written), challenges, "one header each");
+        assert_eq!(parse(&[written.join(", ")]), challenges, "all in one header");
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Discovered {
     pub(crate) issuer: String,
     /// What it says about itself, with the endpoints of the settings put in.
     pub(crate) server: AuthorizationServer,
+    /// Whether the server takes only tokens that are bound to a key (RFC 9728 §2).
+    pub(crate) is_dpop_required: bool,
     /// Whether nothing was published, and the endpoints are those that 2025-03-26 takes for granted.
     pub(crate) is_fallback: bool,
 }
@@ -86,18 +88,18 @@ impl Search<'_> {
         if let Some(found) = self.from_settings()? {
             return Ok(found);
         }
-        let (resource, scopes_of_resource, issuers) = match self.resource().await? {
-            Some(document) => (document.resource, document.scopes_supported, document.authorization_servers),
-            None => (None, Vec::new(), Vec::new()),
-        };
-        let issuers = self.issuers(issuers);
+        let published = self.resource().await?.unwrap_or_default();
+        let resource = published.resource;
+        let issuers = self.issuers(published.authorization_servers);
         let usable = match issuers.as_slice() {
             [] => self.at_origin(resource.is_none()).await?,
             issuers => self.first_usable(issuers).await?,
         };
         let Usable { issuer, document: server, is_fallback } = usable;
         self.journal.good("choose the authorization server", format!("`{}`", excerpt(&issuer)));
-        Ok(Discovered { resource, scopes_of_resource, issuer, server, is_fallback })
+        let scopes_of_resource = published.scopes_supported;
+        let is_dpop_required = published.dpop_bound_access_tokens_required;
+        Ok(Discovered { resource, scopes_of_resource, issuer, server, is_dpop_required, is_fallback })
     }
 
     /// Nothing has to be found out when the settings have all that this kind of login needs.
@@ -133,7 +135,14 @@ impl Search<'_> {
         let origin = Url::parse(token_url).map(|url| url.origin().ascii_serialization());
         let issuer = options.issuer.clone().or(origin.ok()).unwrap_or_default();
         let resource = Some(resource_of(&self.account.url));
-        Ok(Some(Discovered { resource, scopes_of_resource: Vec::new(), issuer, server, is_fallback: false }))
+        Ok(Some(Discovered {
+            resource,
+            scopes_of_resource: Vec::new(),
+            issuer,
+            server,
+            is_dpop_required: false,
+            is_fallback: false,
+        }))
     }
 
     /// What the server says about itself, when it does.

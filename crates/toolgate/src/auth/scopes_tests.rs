@@ -31,6 +31,7 @@ fn chosen(case: Case) -> String {
         scopes_of_resource: list(case.resource),
         issuer: "https://as.example".to_owned(),
         server: AuthorizationServer { scopes_supported: list(case.server), ..AuthorizationServer::default() },
+        is_dpop_required: false,
         is_fallback: false,
     };
     choose_scopes(&wants, &options, &discovered, &list(case.held)).join(" ")
