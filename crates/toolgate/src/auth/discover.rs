@@ -12,7 +12,7 @@ use super::challenge::Wants;
 use super::checks::{Check, ISSUER_ADDRESS, IssuerMatch, check_issuer, check_resource, check_server, issuer_url};
 use super::fetch::Fetcher;
 use super::journal::{Journal, StepOutcome};
-use super::metadata::{AuthorizationServer, ProtectedResource, resource_candidates, server_candidates};
+use super::metadata::{AuthorizationServer, ProtectedResource, origin_of, resource_candidates, server_candidates};
 use super::resource::resource_of;
 use super::shown::{excerpt, shown};
 use crate::error::{Error, ErrorKind, Result};
@@ -89,12 +89,18 @@ impl Search<'_> {
             return Ok(found);
         }
         let published = self.resource().await?.unwrap_or_default();
-        let resource = published.resource;
         let issuers = self.issuers(published.authorization_servers);
         let usable = match issuers.as_slice() {
-            [] => self.at_origin(resource.is_none()).await?,
+            [] => {
+                // Whoever has heard of metadata is not from 2025-03-26.
+                let is_old = published.resource.is_none() && self.wants.resource_metadata.is_none();
+                self.at_origin(is_old).await?
+            }
             issuers => self.first_usable(issuers).await?,
         };
+        // An authorization server that the settings name is told what its tokens are for, as a published one is.
+        let named = || self.account.options.issuer.as_ref().map(|_| resource_of(&self.account.url));
+        let resource = published.resource.or_else(named);
         let Usable { issuer, document: server, is_fallback } = usable;
         self.journal.good("choose the authorization server", format!("`{}`", excerpt(&issuer)));
         let scopes_of_resource = published.scopes_supported;
@@ -120,18 +126,11 @@ impl Search<'_> {
             ..AuthorizationServer::default()
         });
         self.journal.note("read the settings", StepOutcome::Good, "they name the endpoints", Some(SETTINGS_DECIDE));
-        for check in check_server(&server, options, self.fetcher.place()) {
-            self.note_check("the settings", &check);
-            if let Err(why) = check.found {
-                let error = Error::new(
-                    ErrorKind::LoginFailed,
-                    format!("the settings of the login to {}: {why}", self.server()),
-                );
-                return Err(
-                    error.hinting("check `oauth.authorizationUrl`, `oauth.tokenUrl` and `oauth.registrationUrl`")
-                );
-            }
-        }
+        self.keep_to_rules("the settings", &server).map_err(|why| {
+            let message = format!("the settings of the login to {}: {why}", self.server());
+            let hint = "check `oauth.authorizationUrl`, `oauth.tokenUrl` and `oauth.registrationUrl`";
+            Error::new(ErrorKind::LoginFailed, message).hinting(hint)
+        })?;
         let origin = Url::parse(token_url).map(|url| url.origin().ascii_serialization());
         let issuer = options.issuer.clone().or(origin.ok()).unwrap_or_default();
         let resource = Some(resource_of(&self.account.url));
@@ -170,16 +169,12 @@ impl Search<'_> {
             let check = check_resource(&document, &self.account.url);
             self.note_check(&shown(&url), &check);
             // Somebody claims to speak for this server and does not: going on elsewhere would hide that.
-            return match check.found {
-                Ok(_) => Ok(Some(document)),
-                Err(why) => Err(Error::new(
-                    ErrorKind::LoginFailed,
-                    format!("the metadata at {} cannot be used: {why}", shown(&url)),
-                )
-                .hinting(
-                    "check `url` of this server in the settings; the metadata must name the address that is used",
-                )),
-            };
+            return check.found.map(|_| Some(document)).map_err(|why| {
+                let message = format!("the metadata at {} cannot be used: {why}", shown(&url));
+                let hint =
+                    "check `url` of this server in the settings; the metadata must name the address that is used";
+                Error::new(ErrorKind::LoginFailed, message).hinting(hint)
+            });
         }
         match trouble {
             Some(why) => Err(self.failed(format!("the metadata of {} cannot be read: {why}", self.server()))),
@@ -232,22 +227,15 @@ impl Search<'_> {
     }
 
     /// The way of 2025-03-26: the origin of the server is its authorization server, and may say nothing at all.
-    async fn at_origin(&self, says_nothing: bool) -> Result<Usable> {
-        let origin = self.account.url.origin().ascii_serialization();
+    async fn at_origin(&self, is_old: bool) -> Result<Usable> {
+        let (url, origin) = (origin_of(&self.account.url), self.account.url.origin().ascii_serialization());
         self.journal.note("choose the origin of the server", StepOutcome::Good, format!("`{origin}`"), Some(OLD_WAY));
-        match self
-            .server_metadata(
-                &self.account.url.join("/").unwrap_or_else(|_| self.account.url.clone()),
-                &origin,
-                IssuerMatch::OriginOfServer,
-            )
-            .await
-        {
+        match self.server_metadata(&url, &origin, IssuerMatch::OriginOfServer).await {
             Looked::Found(document) => {
                 let issuer = document.issuer.clone().unwrap_or(origin);
                 Ok(Usable { issuer, document, is_fallback: false })
             }
-            Looked::Nothing if says_nothing => {
+            Looked::Nothing if is_old => {
                 let document = self.with_settings(AuthorizationServer::at_origin(&self.account.url));
                 let what = "take the endpoints for granted";
                 self.journal.note(what, StepOutcome::Good, format!("at `{origin}`"), Some(DEFAULT_ENDPOINTS));

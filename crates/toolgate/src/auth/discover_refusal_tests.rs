@@ -118,9 +118,13 @@ async fn a_promised_document_must_be_one() {
     let run = Run::with(vec![("/promised", html())], Some("{origin}/promised"), LoginOptions::default()).await;
     let expected = "the metadata of `{origin}/mcp` cannot be read: GET {origin}/promised: 200 OK, it is not JSON: `<!doctype html><title>Hello</title>`";
     assert_eq!(run.short(), Err(expected.to_owned()));
-    let run = Run::with(vec![], Some("not a URL"), LoginOptions::default()).await;
-    assert!(run.found.is_ok(), "as if it were not there");
+    let good = vec![(PATH, resource(r#""{origin}""#)), (OAUTH, server("{origin}"))];
+    let run = Run::with(good, Some("not a URL"), LoginOptions::default()).await;
+    assert!(run.found.is_ok(), "the usual places are looked at as well");
     assert_eq!(run.journal.steps()[0].detail, "it is no URL: `not a URL`");
+    let run = Run::with(vec![], Some("{origin}/promised"), LoginOptions::default()).await;
+    let expected = "`{origin}/mcp` names no authorization server, and publishes nothing as one";
+    assert_eq!(run.short(), Err(expected.to_owned()), "nothing is taken for granted");
 }
 
 #[tokio::test]

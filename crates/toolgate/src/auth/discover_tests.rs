@@ -311,6 +311,12 @@ async fn settings_are_used_in_place_of_what_is_published() {
             ),
             3,
         ),
+        (
+            vec![(OAUTH, server("{origin}"))],
+            LoginOptions { issuer: set("{origin}"), ..none() },
+            Ok("{origin} for {origin}/mcp | {origin}/a {origin}/t {origin}/r"),
+            3,
+        ),
         // Machines need less, other devices something else.
         (
             vec![

@@ -15,6 +15,7 @@ use url::Url;
 
 use super::account::LoginOptions;
 use super::exchange::{Answer, Exchange};
+use super::account::{Account, LoginOptions};
 use super::place::Place;
 use super::shown::{excerpt, shown};
 use crate::limits::{LOGIN_ANSWER_MS, LOGIN_REDIRECTS_MAX, METADATA_BYTES_MAX, TOKEN_ANSWER_BYTES_MAX};
@@ -112,6 +113,11 @@ impl Fetcher {
             Ok(Err(_)) | Err(_) => Vec::new(),
         };
         Self::at(pools, Place::of(server, &addresses))
+    }
+
+    /// The same for a login: what its settings name may be reached as well.
+    pub(crate) async fn for_account(pools: Pools, account: &Account) -> Self {
+        Self::for_server(pools, &account.url).await.trusting(&account.options)
     }
 
     /// Asks on behalf of a server at that place.

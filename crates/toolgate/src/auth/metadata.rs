@@ -36,6 +36,11 @@ pub(crate) fn server_candidates(issuer: &Url) -> Vec<Url> {
     paths.iter().map(|path| with_path(issuer, path)).collect()
 }
 
+/// Where the origin of a server is.
+pub(crate) fn origin_of(server: &Url) -> Url {
+    with_path(server, "/")
+}
+
 /// Another path at the same origin. What else is in the URL, a password perhaps, belongs to the old path.
 fn with_path(url: &Url, path: &str) -> Url {
     let mut url = url.clone();
