@@ -152,7 +152,9 @@ impl TokenEndpoint<'_> {
         let outcome = outcome.map_err(|error| error.by(&format!("the token endpoint {address}")));
         let what = format!("POST {address} ({})", grant.name());
         match &outcome {
-            Ok(answer) => self.journal.good(what, described(answer)),
+            Ok(answer) => self.journal.good(what, described(answer, grant)),
+            // Whoever waits for a person hears this many times.
+            Err(error) if matches!(error.code(), Some("authorization_pending" | "slow_down")) => {}
             Err(error) => self.journal.note(what, StepOutcome::Failed, error.words.clone(), Some("RFC 6749 §5")),
         }
         outcome
@@ -354,10 +356,11 @@ fn extended(body: Vec<u8>, form: &Form) -> Vec<u8> {
     form_urlencoded::Serializer::for_suffix(body, 0).extend_pairs(form).finish().into_bytes()
 }
 
-fn described(answer: &TokenAnswer) -> String {
-    let kind = match answer.token_type {
-        TokenType::Bearer => "a Bearer token",
-        TokenType::Dpop => "a DPoP token",
+fn described(answer: &TokenAnswer, grant: Grant<'_>) -> String {
+    let kind = match (grant, answer.token_type) {
+        (Grant::TokenExchange(_), _) => "a statement for the authorization server",
+        (_, TokenType::Bearer) => "a Bearer token",
+        (_, TokenType::Dpop) => "a DPoP token",
     };
     let life = answer.expires_in.map_or_else(String::new, |life| format!(" for {} s", life.as_secs()));
     let renewable = if answer.refresh_token.is_some() { ", with a refresh token" } else { "" };
