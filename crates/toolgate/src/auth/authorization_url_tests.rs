@@ -16,9 +16,12 @@ fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|&text| text.to_owned()).collect()
 }
 
+/// The endpoint, scopes, audiences, resource, and the parameters that these add.
+type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], Option<&'a str>, &'a [(&'a str, &'a str)]);
+
 #[test]
 fn the_address_has_all_that_was_asked_for_and_keeps_what_it_had() {
-    let rows: &[(&str, &[&str], &[&str], Option<&str>, &[(&str, &str)])] = &[
+    let rows: &[Row<'_>] = &[
         ("https://as.example/authorize", &[], &[], None, &[]),
         ("https://as.example/authorize?tenant=a%20b", &[], &[], None, &[("tenant", "a b")]),
         (

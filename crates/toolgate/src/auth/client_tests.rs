@@ -77,13 +77,16 @@ fn a_wish_that_cannot_be_met_says_what_is_missing() {
     }
 }
 
+/// A way, its header, and its form.
+type Written<'a> = (ClientMethod, Option<&'a str>, Vec<(&'a str, &'a str)>);
+
 #[test]
 fn every_way_is_written_as_it_has_to_be() {
     let (name, secret) = ("a:b c", "ü/+%");
     let assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     // `a%3Ab+c:%C3%BC%2F%2B%25`
     let basic = "Basic YSUzQWIrYzolQzMlQkMlMkYlMkIlMjU=";
-    let rows: [(ClientMethod, Option<&str>, Vec<(&str, &str)>); 4] = [
+    let rows: [Written<'_>; 4] = [
         (ClientMethod::None, None, vec![("client_id", name)]),
         (ClientMethod::SecretBasic, Some(basic), vec![]),
         (ClientMethod::SecretPost, None, vec![("client_id", name), ("client_secret", secret)]),

@@ -194,9 +194,12 @@ async fn a_registration_says_what_kind_of_client_we_are() {
     assert_eq!(sent(&device).await, expected);
 }
 
+/// What the server lists, what the settings say, and what is asked for.
+type Asked<'a> = (Option<&'a [&'a str]>, Option<&'a str>, &'a str);
+
 #[tokio::test]
 async fn a_secret_is_asked_for_only_where_there_has_to_be_one() {
-    let rows: [(Option<&[&str]>, Option<&str>, &str); 6] = [
+    let rows: [Asked<'_>; 6] = [
         (None, None, "none"),
         (Some(&["client_secret_basic", "none"]), None, "none"),
         (Some(&["client_secret_basic"]), None, "client_secret_basic"),

@@ -142,7 +142,9 @@ fn install() {
     };
     static ONCE: Once = Once::new();
     // Whoever embeds this library may have installed another one before. It signs as well.
-    ONCE.call_once(|| drop(PROVIDER.install_default()));
+    ONCE.call_once(|| {
+        let _ = PROVIDER.install_default();
+    });
 }
 
 fn unsupported() -> jsonwebtoken::errors::Error {

@@ -52,6 +52,9 @@ fn ed25519() -> (String, Vec<u8>) {
     (pem(&der), Ed25519KeyPair::from_seed_unchecked(&seed).unwrap().public_key().as_ref().to_vec())
 }
 
+/// A key, the algorithm in the settings, the one that is taken, and what verifies its signatures.
+type Row<'a> = (&'a str, Option<&'a str>, &'a str, &'a [u8], &'static dyn VerificationAlgorithm);
+
 #[test]
 fn every_algorithm_signs_what_its_public_key_verifies() {
     let (p256, p256_public) = p256();
@@ -59,7 +62,7 @@ fn every_algorithm_signs_what_its_public_key_verifies() {
     let (ed, ed_public) = ed25519();
     let rsa = rsa_public();
     let escaped = p256.replace('\n', "\\n");
-    let rows: &[(&str, Option<&str>, &str, &[u8], &'static dyn VerificationAlgorithm)] = &[
+    let rows: &[Row<'_>] = &[
         (RSA_PKCS8, None, "RS256", &rsa, &RSA_PKCS1_2048_8192_SHA256),
         (RSA_PKCS1, None, "RS256", &rsa, &RSA_PKCS1_2048_8192_SHA256),
         (RSA_PKCS8, Some("RS256"), "RS256", &rsa, &RSA_PKCS1_2048_8192_SHA256),

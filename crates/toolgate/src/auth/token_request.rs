@@ -318,7 +318,7 @@ fn client_of(endpoint: &TokenEndpoint<'_>) -> CrateClient {
 }
 
 /// A request that the crate wrote, on its way out of the crate: it only gives requests to whoever sends them.
-struct Caught(HttpRequest);
+struct Caught(Box<HttpRequest>);
 
 impl fmt::Debug for Caught {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -335,12 +335,12 @@ impl fmt::Display for Caught {
 impl std::error::Error for Caught {}
 
 fn catch(request: HttpRequest) -> Result<HttpResponse, Caught> {
-    Err(Caught(request))
+    Err(Caught(Box::new(request)))
 }
 
 fn caught<T>(result: Result<T, BasicRequestTokenError<Caught>>) -> Result<HttpRequest, TokenError> {
     match result {
-        Err(RequestTokenError::Request(Caught(request))) => Ok(request),
+        Err(RequestTokenError::Request(Caught(request))) => Ok(*request),
         _ => Err(TokenError::unasked("the request to the token endpoint cannot be written")),
     }
 }
