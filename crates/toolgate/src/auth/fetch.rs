@@ -13,7 +13,6 @@ use hyper::body::Incoming;
 use toolgate_wire::transport::http_pool::HttpPool;
 use url::Url;
 
-use super::account::LoginOptions;
 use super::exchange::{Answer, Exchange};
 use super::account::{Account, LoginOptions};
 use super::place::Place;

@@ -27,12 +27,6 @@ impl KeptLogins {
         })
     }
 
-    /// The login of that name.
-    pub(crate) async fn get(&self, key: &LoginKey) -> Result<Option<Login>> {
-        let key = key.clone();
-        self.with(move |store| store.get(&key)).await
-    }
-
     /// Keeps a login.
     pub(crate) async fn put(&self, key: &LoginKey, login: Login) -> Result<Login> {
         let key = key.clone();

@@ -288,7 +288,7 @@ pub(crate) fn signing_key(account: &Account) -> Result<Option<SigningKey>> {
 /// A key to bind tokens to, where the server wants that and the authorization server can.
 pub(crate) fn proof_key(wants: &Wants, discovered: &Discovered) -> Result<Option<ProofKey>> {
     let can = discovered.server.dpop_signing_alg_values_supported.iter().any(|name| name == "ES256");
-    if wants.dpop && can { ProofKey::generate().map(Some) } else { Ok(None) }
+    if (wants.dpop || discovered.is_dpop_required) && can { ProofKey::generate().map(Some) } else { Ok(None) }
 }
 
 fn failed(what: &str) -> Error {

@@ -27,6 +27,7 @@ pub(crate) mod kept_logins;
 pub(crate) mod log_in;
 pub mod login;
 pub(crate) mod logins;
+#[cfg(test)]
 mod loopback;
 pub(crate) mod machine;
 pub(crate) mod metadata;

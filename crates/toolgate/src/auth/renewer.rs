@@ -64,7 +64,7 @@ impl Renewer {
 
     /// Whoever asks on behalf of the server.
     pub(crate) async fn fetcher(&self) -> Fetcher {
-        Fetcher::for_server(self.pools.clone(), &self.account.url).await.trusting(&self.account.options)
+        Fetcher::for_account(self.pools.clone(), &self.account).await
     }
 
     async fn refresh(&self, old: &Login, journal: &Journal) -> Result<Login, RenewError> {

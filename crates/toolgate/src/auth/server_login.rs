@@ -51,10 +51,6 @@ impl ServerLogin {
         &self.renewer.account
     }
 
-    pub(crate) fn key(&self) -> &LoginKey {
-        &self.key
-    }
-
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.keeper
     }
@@ -103,7 +99,7 @@ impl ServerLogin {
         self.renewer.note(wants);
         let login = self.renewer.renew(None).await.map_err(|error| error.into_error(&self.account().server))?;
         self.kept.put(&self.key, login).await?;
-        self.keeper.reload().await.map(drop)
+        self.keeper.reload().await.map(|_| ())
     }
 
     /// Whether that is the login of this server.
