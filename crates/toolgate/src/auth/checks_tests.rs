@@ -95,6 +95,7 @@ fn broken(document: &str, grant: GrantKind, client_id: Option<&str>, place: &Pla
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn all_that_a_login_needs_must_be_there_and_may_be_used() {
     use GrantKind::{AuthorizationCode, ClientCredentials, DeviceCode};
     let a = r#""authorization_endpoint": "https://as.example/a""#;

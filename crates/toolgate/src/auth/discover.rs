@@ -85,7 +85,7 @@ struct Usable {
 
 impl Search<'_> {
     async fn run(&self) -> Result<Discovered> {
-        if let Some(found) = self.from_settings()? {
+        if let Some(found) = self.named_by_settings()? {
             return Ok(found);
         }
         let published = self.resource().await?.unwrap_or_default();
@@ -109,7 +109,7 @@ impl Search<'_> {
     }
 
     /// Nothing has to be found out when the settings have all that this kind of login needs.
-    fn from_settings(&self) -> Result<Option<Discovered>> {
+    fn named_by_settings(&self) -> Result<Option<Discovered>> {
         let options = &self.account.options;
         let is_complete = match options.grant {
             GrantKind::AuthorizationCode => options.authorization_url.is_some() && options.token_url.is_some(),

@@ -11,6 +11,7 @@ use crate::auth::place::Place;
 use crate::error::ErrorKind;
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn what_breaks_a_rule_is_refused_in_words() {
     let good = || (PATH, resource(r#""{origin}""#));
     let of_server = |why: &str| {

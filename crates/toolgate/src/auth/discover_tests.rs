@@ -20,6 +20,9 @@ const ROOT: &str = "/.well-known/oauth-protected-resource";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OIDC: &str = "/.well-known/openid-configuration";
 
+/// Paths and what is there.
+type Pages = Vec<(&'static str, Answer)>;
+
 /// What a good MCP server publishes, with its authorization servers.
 fn resource(servers: &str) -> Answer {
     Answer::json(&format!(
@@ -62,7 +65,7 @@ struct Run {
 }
 
 impl Run {
-    async fn with(pages: Vec<(&'static str, Answer)>, challenged: Option<&str>, options: LoginOptions) -> Self {
+    async fn with(pages: Pages, challenged: Option<&str>, options: LoginOptions) -> Self {
         let server = Loopback::serving(pages).await;
         let url = Url::parse(&server.fill("{origin}/mcp")).unwrap();
         let fetcher = Fetcher::for_server(pools(), &url).await;
@@ -110,6 +113,7 @@ fn pools() -> Pools {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn metadata_is_looked_for_in_the_order_of_the_specification() {
     let of_origin = "{origin} for {origin}/mcp | {origin}/a {origin}/t {origin}/r";
     let of_tenant = "{origin}/tenant1 for {origin}/mcp | {origin}/tenant1/a {origin}/tenant1/t {origin}/tenant1/r";
@@ -231,13 +235,14 @@ async fn metadata_is_looked_for_in_the_order_of_the_specification() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn settings_are_used_in_place_of_what_is_published() {
     let set = |url: &str| Some(url.to_owned());
     let good = || vec![(PATH, resource(r#""{other}", "{origin}""#)), (OAUTH, server("{origin}"))];
     let none = LoginOptions::default;
     let machine = || LoginOptions { grant: GrantKind::ClientCredentials, ..none() };
     let device = || LoginOptions { grant: GrantKind::DeviceCode, ..none() };
-    let cases: Vec<(Vec<(&str, Answer)>, LoginOptions, Result<&str, &str>, usize)> = vec![
+    let cases: Vec<(Pages, LoginOptions, Result<&str, &str>, usize)> = vec![
         // With all that is needed nothing is asked.
         (
             good(),
