@@ -13,6 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::engine::server::Server;
 use crate::http::connection::{self, Hub};
+use crate::http::gate::Gate;
 use crate::offer::Change;
 use crate::record::Record;
 use crate::script::Script;
@@ -47,7 +48,11 @@ impl ScriptedHttp {
     /// # Errors
     /// When the address cannot be opened.
     pub async fn start_at(script: Script, address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
+        Self::start_on(script, TcpListener::bind(address).await?, None)
+    }
+
+    /// Starts a script on a port that is open already, behind a gate.
+    pub(crate) fn start_on(script: Script, listener: TcpListener, gate: Option<Arc<dyn Gate>>) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let server = Server::new(script, Record::default(), 1);
         let (jobs, job_queue) = mpsc::unbounded_channel();
@@ -55,7 +60,7 @@ impl ScriptedHttp {
         let (orders, order_queue) = mpsc::unbounded_channel();
         let opened = AtomicU64::new(0);
         let open = AtomicUsize::new(0);
-        let hub = Arc::new(Hub { server, jobs, stop, opened, open });
+        let hub = Arc::new(Hub { server, gate, jobs, stop, opened, open });
         let queues = Queues { jobs: job_queue, stops, orders: order_queue };
         let running = tokio::spawn(accept(Arc::clone(&hub), listener, queues));
         Ok(Self { hub, address, orders, running })

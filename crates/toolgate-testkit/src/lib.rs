@@ -3,6 +3,7 @@
 //! - [`Script`]: an MCP server as data, any protocol version, with [`Behaviour`]s and [`Fault`](fault::Fault)s.
 //! - [`in_process`]: a script over a pipe. [`stdio`]: a script as a real process, the `scripted-server` program.
 //! - [`ScriptedHttp`]: a script over HTTP, streamable and legacy SSE, on a loopback port.
+//! - [`AuthServer`]: a script over HTTP behind a login, and the authorization server that gives the tokens, as an [`AuthScript`].
 //! - [`ClientScript`]: an MCP client as data, over byte streams and HTTP; a run gives a [`Transcript`].
 //! - [`Record`]: what the server saw, to be asserted on.
 //! - [`TestWorld`]: a sealed room with a home, a workspace, variables and a clock, in which programs are run and their
@@ -21,6 +22,8 @@ pub mod record;
 pub mod http_server;
 pub mod in_process;
 pub mod stdio;
+
+pub mod auth_server;
 
 pub mod client_script;
 pub mod client_transcript;
@@ -44,6 +47,7 @@ mod http;
 mod pipe;
 mod process;
 
+pub use auth_server::{AuthScript, AuthServer};
 pub use behaviour::Behaviour;
 pub use call_result::assert_call_result;
 pub use client_script::{ClientScript, Step};
@@ -54,5 +58,5 @@ pub use mock_server::{MockServer, TestTool};
 pub use offer::{Change, ListKind, PromptScript, ResourceScript, ToolScript};
 pub use record::{Event, Record};
 pub use script::Script;
-pub use stdio::scripted_server_path;
+pub use stdio::{auth_server_path, scripted_server_path};
 pub use world::TestWorld;

@@ -30,3 +30,9 @@ pub const CLIENT_RUN_MS_DEFAULT: u64 = 60_000;
 
 /// Most bytes of one line, event or body that a scripted client reads.
 pub const CLIENT_TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How many redirects in a row the browser of the kit follows.
+pub const BROWSER_REDIRECTS_MAX: usize = 20;
+
+/// How often the record of an authorization server is looked at while waiting for a request.
+pub const AUTH_RECORD_POLL_INTERVAL_MS: u64 = 5;

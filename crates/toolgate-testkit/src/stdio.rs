@@ -13,11 +13,12 @@ use crate::script::Script;
 /// The program is not where it is built.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "there is no scripted-server beside {}; `cargo nextest run --workspace` builds it, \
-     or build it with `cargo build -p toolgate-testkit --bin scripted-server`",
+    "there is no {program} beside {}; `cargo nextest run --workspace` builds it, \
+     or build it with `cargo build -p toolgate-testkit --bin {program}`",
     .looked_from.display()
 )]
 pub struct NoScriptedServer {
+    program: &'static str,
     looked_from: PathBuf,
 }
 
@@ -29,10 +30,22 @@ pub struct NoScriptedServer {
 /// # Errors
 /// When the program was not built.
 pub fn scripted_server_path() -> Result<PathBuf, NoScriptedServer> {
+    program_path("scripted-server")
+}
+
+/// Where the `auth-server` program is, found in the same way.
+///
+/// # Errors
+/// When the program was not built.
+pub fn auth_server_path() -> Result<PathBuf, NoScriptedServer> {
+    program_path("auth-server")
+}
+
+fn program_path(program: &'static str) -> Result<PathBuf, NoScriptedServer> {
     let test = std::env::current_exe().unwrap_or_default();
     let beside = test.ancestors().skip(1).take(2);
-    let mut places = beside.map(|folder| folder.join("scripted-server"));
-    places.find(|place| place.is_file()).ok_or(NoScriptedServer { looked_from: test })
+    let mut places = beside.map(|folder| folder.join(program));
+    places.find(|place| place.is_file()).ok_or(NoScriptedServer { program, looked_from: test })
 }
 
 /// Serves a script on this process' stdio; the exit code is the script's.

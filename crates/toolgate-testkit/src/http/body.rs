@@ -154,7 +154,9 @@ fn chunks(bytes: &[u8], oddity: Option<BodyOddity>) -> Vec<u8> {
 const fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        201 => "Created",
         202 => "Accepted",
+        302 => "Found",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",

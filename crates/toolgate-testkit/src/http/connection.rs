@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt as _;
@@ -10,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 
+use crate::auth_server::answer::{Answer, Ending};
 use crate::engine::deliver;
 use crate::engine::server::Server;
 use crate::engine::steps::{End, Role, Step, StepLog};
@@ -18,6 +20,7 @@ use crate::fault::What;
 use crate::http::body::{After, BodyWriter, ResponseHead};
 use crate::http::event_stream::{self, Event as SseEvent};
 use crate::http::follow::{self, Follower};
+use crate::http::gate::{Gate, Verdict};
 use crate::http::reply::{Document, Form, Reply, Shape, Stream};
 use crate::http::request::{Request, RequestReader};
 use crate::http::{sse, streamable};
@@ -27,6 +30,8 @@ use crate::record::HttpSeen;
 #[derive(Debug)]
 pub(crate) struct Hub {
     pub(crate) server: Arc<Server>,
+    /// What stands in front of the script.
+    pub(crate) gate: Option<Arc<dyn Gate>>,
     pub(crate) jobs: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
     pub(crate) stop: mpsc::UnboundedSender<u8>,
     pub(crate) opened: AtomicU64,
@@ -83,7 +88,7 @@ impl Connection<'_> {
             if head.expects_continue() {
                 self.write.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
             }
-            let request = self.reader.body(head).await?;
+            let mut request = self.reader.body(head).await?;
             self.hub.server.record.http(HttpSeen {
                 method: request.method.clone(),
                 path: request.target.clone(),
@@ -91,12 +96,45 @@ impl Connection<'_> {
                 body: request.text(),
                 connection: self.number,
             });
-            let after = self.answer(&request).await?;
+            let verdict = match &self.hub.gate {
+                Some(gate) => gate.judge(&mut request).await,
+                None => Verdict::Pass,
+            };
+            let after = match verdict {
+                Verdict::Pass => self.answer(&request).await?,
+                Verdict::Answer(answer) => self.answer_of_gate(&request, &answer).await?,
+            };
             if after != After::KeepOpen {
                 return Ok(after);
             }
         }
         Ok(After::Close)
+    }
+
+    /// Writes what the gate answers in place of the script.
+    async fn answer_of_gate(&mut self, request: &Request, answer: &Answer) -> io::Result<After> {
+        tokio::time::sleep(Duration::from_millis(answer.delay_ms)).await;
+        match answer.ending {
+            Some(Ending::Close) => return Ok(After::Close),
+            Some(Ending::Reset) => return Ok(After::Reset),
+            Some(Ending::Silence) => {
+                self.reader.closed().await;
+                return Ok(After::Close);
+            }
+            None => {}
+        }
+        let content = answer.content();
+        let filler = usize::try_from(answer.filler_bytes).unwrap_or(usize::MAX);
+        let head = ResponseHead { status: answer.status, headers: answer.headers.clone(), cut_after: None };
+        let length = Some(content.len().saturating_add(filler));
+        let begun = BodyWriter::begin(&mut self.write, &head, length, answer.oddity).await?;
+        let Some(mut body) = begun else { return Ok(After::Close) };
+        if request.method != "HEAD" {
+            let drip = answer.drip.map(|drip| (drip.bytes.max(1), Duration::from_millis(drip.every_ms)));
+            body.write_slowly(&content, drip).await?;
+            body.fill(answer.filler_bytes).await?;
+        }
+        body.finish().await
     }
 
     async fn start_faults(&mut self) -> Option<After> {

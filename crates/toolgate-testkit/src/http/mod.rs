@@ -4,12 +4,13 @@
 //! forbids, and `follow`, `body` and `event_stream` write answers in all their legal and broken forms.
 
 pub(crate) mod connection;
+pub(crate) mod gate;
+pub(crate) mod request;
 
 mod body;
 mod checks;
 mod event_stream;
 mod follow;
 mod reply;
-mod request;
 mod sse;
 mod streamable;

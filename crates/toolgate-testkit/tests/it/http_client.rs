@@ -85,6 +85,13 @@ impl RequestText {
         self
     }
 
+    /// Gives it a body of this type.
+    pub(crate) fn content(mut self, kind: &str, body: &str) -> Self {
+        self.headers.push(("Content-Type".to_owned(), kind.to_owned()));
+        self.body = body.to_owned();
+        self
+    }
+
     /// Sends the POST to this path instead.
     pub(crate) fn redirect(&mut self, path: &str) {
         self.line = format!("POST {path} HTTP/1.1");
