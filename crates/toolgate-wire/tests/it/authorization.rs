@@ -78,7 +78,7 @@ struct Room {
 
 impl Room {
     async fn open(script: Script, proofs: Proofs) -> Self {
-        Self::open_at(script, proofs, |server| server.url(), |endpoint| Endpoint::Http(endpoint)).await
+        Self::open_at(script, proofs, ScriptedHttp::url, Endpoint::Http).await
     }
 
     async fn open_at(

@@ -46,14 +46,14 @@ async fn a_name_is_judged_by_what_it_stands_for() {
 /// A name from the system's own list that stands for an address of this machine or network, without saying so.
 fn name_of_this_machine() -> Option<String> {
     let hosts = std::fs::read_to_string("/etc/hosts").ok()?;
-    let entries = hosts.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+    let mut entries = hosts.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut words = line.split_whitespace();
         let address: std::net::IpAddr = words.next()?.parse().ok()?;
         let name = words.find(|name| !name.contains("localhost"))?;
         (!toolgate_wire::transport::public_address::is_public(address) && !address.is_multicast())
             .then(|| name.to_owned())
     });
-    entries.last()
+    entries.next_back()
 }
 
 #[tokio::test]
