@@ -41,7 +41,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run(url: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let context: Value = variable("MCP_CONFORMANCE_CONTEXT").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let context: Value =
+        variable("MCP_CONFORMANCE_CONTEXT").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
     let home = tempfile::tempdir()?;
     let env = world(home.path());
@@ -98,7 +99,8 @@ async fn use_tools(host: &Host, context: &Value) -> Result<()> {
 /// The calls that the context asks for, or else every tool once with arguments made from its schema.
 fn calls_to_make(catalog: &Catalog, context: &Value) -> Vec<(String, RawJson)> {
     if let Some(calls) = context["toolCalls"].as_array() {
-        let call = |call: &Value| (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone().into());
+        let call =
+            |call: &Value| (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone().into());
         return calls.iter().map(call).collect();
     }
     let tools = catalog.tools();

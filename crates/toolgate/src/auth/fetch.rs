@@ -13,8 +13,8 @@ use hyper::body::Incoming;
 use toolgate_wire::transport::http_pool::HttpPool;
 use url::Url;
 
-use super::exchange::{Answer, Exchange};
 use super::account::{Account, LoginOptions};
+use super::exchange::{Answer, Exchange};
 use super::place::Place;
 use super::shown::{excerpt, shown};
 use crate::limits::{LOGIN_ANSWER_MS, LOGIN_REDIRECTS_MAX, METADATA_BYTES_MAX, TOKEN_ANSWER_BYTES_MAX};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
+use super::idle_nulls::without_idle_nulls;
 use super::name::{BETWEEN, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
 use crate::asker::Asker;
 use crate::connect::Connection;
@@ -347,6 +348,7 @@ impl Catalog {
         let Some(offer) = self.servers.get(tool.server as usize) else { return Err(self.unknown(&call.name)) };
         let (tool, offer, connection) = (tool.clone(), offer.clone(), offer.connection.clone());
         let ToolCall { name, arguments, asked_by } = call;
+        let arguments = without_idle_nulls(arguments, tool.tool.input_schema.as_ref());
         Ok(PreparedCall { name, tool, offer, connection, arguments, asked_by, is_trusted: None })
     }
 

@@ -6,6 +6,8 @@ mod catalog;
 
 mod definition;
 
+mod idle_nulls;
+
 pub use catalog::{
     Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Collision, PreparedCall, ToolCall, nearest,
 };
