@@ -14,6 +14,7 @@ use toolgate::auth::renew::{Renew, RenewError};
 use toolgate::auth::store::{LoginKey, LoginStore, TokenStore};
 use toolgate::{HostDirs, HostEnv, Secret, ServerName, SystemClock};
 
+use crate::token_server::post;
 use crate::{Outcome, block_on, say};
 
 /// How it went for one process.
@@ -72,7 +73,7 @@ pub(crate) fn login(access_token: &str, refresh_token: &str) -> Login {
 /// Asks for the login `count` times and prints its report.
 pub(crate) fn run(home: &str, address: &str, count: &str) -> Outcome {
     let count: u64 = count.parse()?;
-    let renew = Arc::new(OverHttp { client: reqwest::Client::new(), url: format!("http://{address}/token") });
+    let renew = Arc::new(OverHttp { address: address.to_owned() });
     let keeper = Keeper::new(Arc::new(store(Path::new(home))), key()?, renew);
     let report = block_on(async move {
         let mut report = Report::default();
@@ -97,8 +98,7 @@ fn in_us(time: Duration) -> u64 {
 /// Renews a login at a token endpoint.
 #[derive(Debug)]
 struct OverHttp {
-    client: reqwest::Client,
-    url: String,
+    address: String,
 }
 
 #[derive(Deserialize)]
@@ -114,15 +114,12 @@ impl Renew for OverHttp {
                 return Err(RenewError::NeedsPerson("there is nothing to renew it with".to_owned()));
             };
             let form = format!("grant_type=refresh_token&refresh_token={}", token.expose());
-            let request = self.client.post(&self.url).header("content-type", "application/x-www-form-urlencoded");
-            let transient = |error: reqwest::Error| RenewError::Transient(error.to_string());
-            let answer = request.body(form).send().await.map_err(transient)?;
-            if answer.status() == 400 {
+            let transient = |error: &dyn std::fmt::Display| RenewError::Transient(error.to_string());
+            let (status, body) = post(&self.address, &form).await.map_err(|error| transient(&error))?;
+            if status.contains(" 400 ") {
                 return Err(RenewError::NeedsPerson("the refresh token was refused".to_owned()));
             }
-            let bytes = answer.bytes().await.map_err(transient)?;
-            let answer: Answer =
-                serde_json::from_slice(&bytes).map_err(|error| RenewError::Transient(error.to_string()))?;
+            let answer: Answer = serde_json::from_str(&body).map_err(|error| transient(&error))?;
             Ok(login(&answer.access_token, &answer.refresh_token))
         }
         .boxed()

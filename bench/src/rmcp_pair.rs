@@ -61,6 +61,8 @@ pub(crate) async fn serve() -> Outcome {
 /// Connects in the newest version.
 pub(crate) async fn connect(url: &str) -> Outcome<RunningService<RoleClient, ()>> {
     let config = StreamableHttpClientTransportConfig::with_uri(url).max_concurrent_requests(64);
+    // A client of `reqwest` wants to be able to speak TLS, though nobody does here.
+    let _is_there_already = rustls::crypto::ring::default_provider().install_default().is_err();
     let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
     let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![rmcp::model::ProtocolVersion::LATEST] };
     Ok(().serve_with_lifecycle(transport, lifecycle).await?)

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request of a refresher is far smaller.
+/// Every message here is far smaller.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// What was asked of it.
@@ -54,7 +54,7 @@ impl TokenServer {
         socket.set_nodelay(true)?;
         let (reader, mut writer) = socket.split();
         let mut reader = BufReader::new(reader);
-        while let Some(form) = read_form(&mut reader).await? {
+        while let Some((_, form)) = read_message(&mut reader).await? {
             let (status, body) = self.answer(&form);
             let head = format!(
                 "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -87,28 +87,39 @@ impl TokenServer {
     }
 }
 
-/// The body of the next request. `None` when there is none.
-async fn read_form(reader: &mut BufReader<tokio::net::tcp::ReadHalf<'_>>) -> std::io::Result<Option<String>> {
+/// Posts a form, as bare as it is answered. Gives the status line and the body.
+pub(crate) async fn post(address: &str, form: &str) -> std::io::Result<(String, String)> {
+    let mut socket = TcpStream::connect(address).await?;
+    socket.set_nodelay(true)?;
+    let head = format!(
+        "POST /token HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n",
+        form.len()
+    );
+    socket.write_all((head + form).as_bytes()).await?;
+    let answer = read_message(&mut BufReader::new(socket)).await?;
+    answer.ok_or_else(|| std::io::Error::other("the connection was closed"))
+}
+
+/// The first line and the body of the next message. `None` when there is none.
+async fn read_message(reader: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<(String, String)>> {
+    let mut first = String::new();
+    if reader.read_line(&mut first).await? == 0 {
+        return Ok(None);
+    }
     let mut length = 0;
     loop {
         let mut line = String::new();
-        if reader.read_line(&mut line).await? == 0 {
-            return Ok(None);
-        }
-        let line = line.trim();
-        if line.is_empty() {
-            break;
-        }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
+        reader.read_line(&mut line).await?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().map_err(std::io::Error::other)?;
         }
     }
     if length > BODY_BYTES_MAX {
-        return Err(std::io::Error::other("the form is too large"));
+        return Err(std::io::Error::other("the message is too large"));
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).await?;
-    String::from_utf8(body).map(Some).map_err(std::io::Error::other)
+    let body = String::from_utf8(body).map_err(std::io::Error::other)?;
+    Ok(Some((first.trim().to_owned(), body)))
 }

@@ -1,6 +1,6 @@
 //! The `toolgate` program with a real keychain: GNOME Keyring over D-Bus, in a session of its own that `interop/keychain` starts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -68,4 +68,53 @@ fn a_locked_keychain_is_not_waited_for() {
     let transcript = output.transcript();
     assert_eq!((output.code(), token(&world)), (Some(2), None), "{transcript}");
     assert!(transcript.contains("`${keychain:my time}`: the keychain is locked: "), "{transcript}");
+}
+
+/// A program of the library that keeps logins; it is built with the tests.
+fn login_store() -> PathBuf {
+    let test = std::env::current_exe().expect("this test is a file");
+    let built = test.parent().and_then(Path::parent).expect("tests are built below the target folder");
+    let program = built.join("examples/login_store");
+    assert!(program.exists(), "{} is missing; `cargo build -p toolgate --examples` builds it", program.display());
+    program
+}
+
+/// Runs a line of `sh` beside a keychain, in which `$K` keeps logins in a home of its own.
+fn keep(world: &TestWorld, keychain: &[&str], line: &str) -> CommandOutput {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop/keychain");
+    let kept = format!("K='{} {}'; {line}", login_store().display(), world.root().join("kept").display());
+    let command = world.command(script).args(keychain.iter().copied()).args(["sh", "-c", &kept]);
+    let output = command.input(SECRET).timeout(RUN_MAX).run().expect("it ends");
+    assert!(output.code() != Some(125), "{}", output.transcript());
+    output
+}
+
+#[test]
+fn logins_are_sealed_with_a_key_in_the_keychain() {
+    let world = TestWorld::new().expect("a world");
+    let line = "$K auto put one first && $K auto put two second && $K keychain get one && $K auto get two; \
+                unset DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR; $K auto get one";
+    let output = keep(&world, &["other"], line);
+    let transcript = output.transcript();
+    assert_eq!(output.stdout, "sealed with keychain\nsealed with keychain\nfirst\nsecond\n", "{transcript}");
+    let gone =
+        "mcp-oauth-tokens.json is sealed with a key in the keychain, which cannot be reached: there is no session bus";
+    assert!(transcript.contains(gone), "{transcript}");
+    let files = world.root().join("kept");
+    let text = std::fs::read_to_string(files.join("mcp-oauth-tokens.json")).expect("kept logins");
+    assert!(!text.contains("first") && !text.contains("second"), "{text}");
+    assert!(!files.join("mcp-oauth-tokens.key").exists());
+    let anew = keep(&world, &["other"], "$K auto get one");
+    assert!(anew.transcript().contains("in the keychain, which is not there any more"), "{}", anew.transcript());
+}
+
+#[test]
+fn beside_a_locked_keychain_the_key_is_in_a_file() {
+    let world = TestWorld::new().expect("a world");
+    let output =
+        keep(&world, &["--locked", "other"], "$K keychain put one first; $K auto put one first && $K auto get one");
+    let transcript = output.transcript();
+    assert_eq!(output.stdout, "sealed with file\nfirst\n", "{transcript}");
+    let locked = "logins cannot be sealed with a key in the keychain: it is locked: ";
+    assert!(transcript.contains(locked), "{transcript}");
 }

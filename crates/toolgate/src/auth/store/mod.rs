@@ -172,6 +172,22 @@ impl LoginStore {
         })
     }
 
+    /// Takes everything away: all logins and all registered clients. Tells how many logins there were.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; [`LoginStore::reset`] helps then.
+    pub fn remove_all(&self) -> Result<usize> {
+        let mut logins = 0;
+        self.remove_entries(|file| {
+            logins = file.logins.len();
+            let all = logins.saturating_add(file.clients.len());
+            file.logins.clear();
+            file.clients.clear();
+            all
+        })?;
+        Ok(logins)
+    }
+
     /// All logins. One that cannot be opened is among them.
     ///
     /// # Errors

@@ -150,6 +150,10 @@ fn a_login_is_found_only_for_its_address_and_taken_away_alone() {
     assert_eq!(store.remove_server(&server).unwrap(), 2);
     assert!(store.remove(&key("b")).unwrap() && !store.remove(&key("b")).unwrap());
     assert_eq!(store.list().unwrap().len(), 0);
+    store.put(&key("b"), full()).unwrap();
+    store.put_client(&client()).unwrap();
+    assert_eq!((store.remove_all().unwrap(), store.remove_all().unwrap()), (1, 0));
+    assert_eq!(store.client("https://as.example", None).unwrap(), None);
 }
 
 #[test]
