@@ -69,10 +69,10 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         serving.abort();
         Ok((reports, began.elapsed().as_secs_f64()))
     })?;
-    tell(&request, &server, reports, seconds)
+    tell(&request, &server, &reports, seconds)
 }
 
-fn tell(request: &Request, server: &TokenServer, reports: Vec<Report>, seconds: f64) -> Outcome {
+fn tell(request: &Request, server: &TokenServer, reports: &[Report], seconds: f64) -> Outcome {
     let counts = server.counts();
     let lost: u64 = reports.iter().map(|report| report.lost).sum();
     let errors: Vec<&String> = reports.iter().flat_map(|report| &report.errors).collect();

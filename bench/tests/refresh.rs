@@ -1,7 +1,5 @@
 //! Processes that keep one login never use a refresh token twice, and none of them loses the login. Nothing is timed here.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on is a failed test")]
-
 use std::process::Command;
 
 #[test]

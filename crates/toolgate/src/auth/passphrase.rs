@@ -69,9 +69,10 @@ pub(crate) fn unlock_with_identity(
 }
 
 fn open(text: &str, identity: &dyn age::Identity, bytes_max: usize) -> Result<Secret, NotOpened> {
-    let decryptor = age::Decryptor::new_buffered(ArmoredReader::new(text.trim_start().as_bytes())).map_err(why)?;
+    let decryptor =
+        age::Decryptor::new_buffered(ArmoredReader::new(text.trim_start().as_bytes())).map_err(|error| why(&error))?;
     let is_for_passphrase = decryptor.is_scrypt();
-    let reader = decryptor.decrypt(iter::once(identity)).map_err(|error| match why(error) {
+    let reader = decryptor.decrypt(iter::once(identity)).map_err(|error| match why(&error) {
         NotOpened::WrongKey if !is_for_passphrase => NotOpened::WantsIdentity,
         other => other,
     })?;
@@ -89,7 +90,7 @@ fn is_for_passphrase(text: &str) -> bool {
     age::Decryptor::new_buffered(reader).is_ok_and(|decryptor| decryptor.is_scrypt())
 }
 
-fn why(error: DecryptError) -> NotOpened {
+fn why(error: &DecryptError) -> NotOpened {
     match error {
         DecryptError::NoMatchingKeys | DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed => {
             NotOpened::WrongKey

@@ -54,6 +54,9 @@ struct WrittenEntry {
     login: WrittenLogin,
 }
 
+/// What a bundle holds.
+type Contents = (Vec<(LoginKey, Login)>, Vec<ClientIdentity>);
+
 impl LoginStore {
     /// The logins to some servers, or all when none is named, with the clients that they belong to, locked. Where refresh tokens are good for one
     /// use, the bundle is a handover: whichever of the two machines renews first has the login.
@@ -110,7 +113,7 @@ impl LoginStore {
         Ok(logins.into_iter().map(|(key, _)| key).collect())
     }
 
-    fn chosen(&self, servers: &[ServerName]) -> Result<(Vec<(LoginKey, Login)>, Vec<ClientIdentity>)> {
+    fn chosen(&self, servers: &[ServerName]) -> Result<Contents> {
         let file = self.read()?;
         let sealing = self.sealing_of(&file)?;
         let mut logins = Vec::new();
@@ -135,9 +138,7 @@ impl LoginStore {
     }
 }
 
-type Opened = (Vec<(LoginKey, Login)>, Vec<ClientIdentity>);
-
-fn opened(bundle: &str, key: &BundleKey) -> Result<Opened> {
+fn opened(bundle: &str, key: &BundleKey) -> Result<Contents> {
     if bundle.len() > LOGIN_BUNDLE_BYTES_MAX {
         return Err(unusable(&format!("larger than {LOGIN_BUNDLE_BYTES_MAX} bytes, the most it may have")));
     }
