@@ -1,7 +1,7 @@
 //! Kept logins: one file for all of them, each sealed, shared by all processes of a person.
 //!
-//! `mcp-oauth-tokens.json` ([`file`]) is changed under a lock and replaced in one step; what its entries are sealed with ([`seal`]) is in the
-//! keychain or in a file beside it ([`key`]). Everything here blocks: a disk, other processes and a keychain are waited for.
+//! `mcp-oauth-tokens.json` (`file`) is changed under a lock and replaced in one step; what its entries are sealed with (`seal`) is in the
+//! keychain or in a file beside it (`key`). Everything here blocks: a disk, other processes and a keychain are waited for.
 
 mod bundle;
 mod file;
