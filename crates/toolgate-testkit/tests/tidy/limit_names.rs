@@ -1,5 +1,7 @@
 //! Bounds in a `limits.rs`: explained, with their unit at the end of the name, and used.
 
+use std::collections::HashSet;
+
 use crate::sources::{Complaint, Source, Sources};
 
 /// How the name of a bound may end: the unit, or the unit and which end of the range it is.
@@ -8,11 +10,12 @@ const ENDINGS: [&str; 6] = ["_BYTES", "_CHARS", "_MS", "_COUNT", "_MAX", "_MS_DE
 pub(crate) fn check(sources: &Sources) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for limits in sources.rust().filter(|source| source.path.ends_with("/limits.rs")) {
+        let used = words_elsewhere(sources, limits);
         let mut before = "";
         for (number, line) in limits.numbered() {
             if let Some(name) = constant(line) {
                 complaints.extend(
-                    check_one(sources, limits, name, before).map(|rule| Complaint::new(&limits.path, number, rule)),
+                    check_one(limits, &used, name, before).map(|rule| Complaint::new(&limits.path, number, rule)),
                 );
             }
             before = line;
@@ -26,24 +29,27 @@ fn constant(line: &str) -> Option<&str> {
     after.split(':').next()
 }
 
-fn check_one(sources: &Sources, limits: &Source, name: &str, line_before: &str) -> Option<String> {
+fn check_one(limits: &Source, used: &HashSet<&str>, name: &str, line_before: &str) -> Option<String> {
     if !line_before.starts_with("///") {
         return Some(format!("`{name}` has no doc line that says why it is what it is"));
     }
     if !ENDINGS.iter().any(|ending| name.ends_with(ending)) {
         return Some(format!("`{name}` does not end with its unit ({})", ENDINGS.join(", ")));
     }
-    let home = limits.path.split("/src/").next().unwrap_or_default();
-    let is_used = sources.rust().any(|source| {
-        let is_elsewhere = source.path != limits.path && source.path.starts_with(home);
-        is_elsewhere && source.text.lines().any(|line| !line.trim_start().starts_with("//") && has_word(line, name))
-    });
-    (!is_used).then(|| format!("`{name}` bounds nothing: it is used nowhere in {home}"))
+    let home = home(limits);
+    (!used.contains(name)).then(|| format!("`{name}` bounds nothing: it is used nowhere in {home}"))
 }
 
-fn has_word(line: &str, word: &str) -> bool {
+fn home(limits: &Source) -> &str {
+    limits.path.split("/src/").next().unwrap_or_default()
+}
+
+/// Every word of the code of the same crate, without the bounds themselves.
+fn words_elsewhere<'s>(sources: &'s Sources, limits: &Source) -> HashSet<&'s str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    line.split(|letter| !is_part(letter)).any(|found| found == word)
+    let elsewhere = sources.rust().filter(|source| source.path != limits.path && source.path.starts_with(home(limits)));
+    let lines = elsewhere.flat_map(|source| source.text.lines()).filter(|line| !line.trim_start().starts_with("//"));
+    lines.flat_map(|line| line.split(move |letter| !is_part(letter))).collect()
 }
 
 #[cfg(test)]
