@@ -3,13 +3,28 @@
 use crate::sources::{Complaint, Source, Sources};
 
 pub(crate) fn check(sources: &Sources) -> Vec<Complaint> {
+    let declaring: Vec<Declaring<'_>> = sources.rust().map(Declaring::of).collect();
     let mut complaints = Vec::new();
     for source in sources.rust().filter(|source| needs_declaration(source)) {
-        if !is_declared(sources, source) {
+        if !is_declared(&declaring, source) {
             complaints.push(Complaint::new(&source.path, 1, "no module declares this file, so it is never compiled"));
         }
     }
     complaints
+}
+
+/// A file, and the lines in it that may declare others.
+struct Declaring<'s> {
+    path: &'s str,
+    lines: Vec<&'s str>,
+}
+
+impl<'s> Declaring<'s> {
+    fn of(source: &'s Source) -> Self {
+        let lines = source.text.lines().map(str::trim);
+        let lines = lines.filter(|line| line.contains("mod ") || line.starts_with("#[path")).collect();
+        Self { path: &source.path, lines }
+    }
 }
 
 /// Everything in a `src` folder or in a test of several files, but what Cargo finds by itself.
@@ -25,7 +40,7 @@ fn in_test_folder(path: &str) -> bool {
     below.contains('/')
 }
 
-fn is_declared(sources: &Sources, source: &Source) -> bool {
+fn is_declared(declaring: &[Declaring<'_>], source: &Source) -> bool {
     let (folder, file) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
     let (home, name) = if file == "mod.rs" {
         let (parent, own) = folder.rsplit_once('/').unwrap_or(("", folder));
@@ -35,13 +50,12 @@ fn is_declared(sources: &Sources, source: &Source) -> bool {
     };
     let declaration = format!("mod {name};");
     let by_path = format!("{file}\"]");
-    sources.rust().any(|other| {
+    declaring.iter().any(|other| {
         let other_folder = other.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         // `a.rs` beside the folder `a` declares what is in it.
         let stands_for_folder = other.path.trim_end_matches(".rs") == home;
         let names_it = other_folder == home || stands_for_folder;
-        let mut lines = other.text.lines().map(str::trim);
-        lines.any(|line| {
+        other.lines.iter().any(|line| {
             (names_it && line.ends_with(&declaration)) || (line.starts_with("#[path") && line.ends_with(&by_path))
         })
     })
