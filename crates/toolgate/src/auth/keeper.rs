@@ -170,7 +170,8 @@ impl Keeper {
                 let late = || Err(RenewError::Transient(format!("it took longer than {limit:?}")));
                 match renewed.unwrap_or_else(|_| late()) {
                     Ok(login) => self.keep(stored, login).await,
-                    Err(RenewError::NeedsPerson(why)) => self.needs_person(stored, &reason, why).await,
+                    Err(RenewError::NeedsPerson(why)) => Ok(self.needs_person(stored, &reason, why)),
+                    Err(RenewError::Ended(why)) => self.has_ended(stored, &reason, why).await,
                     Err(RenewError::Transient(why)) => self.not_now(stored, &reason, &why),
                 }
             }
@@ -200,9 +201,8 @@ impl Keeper {
         }
     }
 
-    /// The authorization server wants a person. What it does not take any more is forgotten, and nothing else: the login may still be good.
-    async fn needs_person(&self, stored: Option<Login>, reason: &Reason, why: String) -> Result<Option<Arc<Login>>> {
-        let mut stored = stored;
+    /// What the login was renewed with is forgotten, and nothing else: the login may still be good.
+    async fn has_ended(&self, mut stored: Option<Login>, reason: &Reason, why: String) -> Result<Option<Arc<Login>>> {
         if let Some(old) = stored.take_if(|login| login.refresh_token.is_some()) {
             let marked = Login { refresh_token: None, ..old.clone() };
             let replaced = self.with_store(move |store, key| store.replace(key, Some(&old), marked)).await?;
@@ -212,12 +212,17 @@ impl Keeper {
                 Replaced::Gone => None,
             };
         }
+        Ok(self.needs_person(stored, reason, why))
+    }
+
+    /// Only a person can help. What is still good is used to its end.
+    fn needs_person(&self, stored: Option<Login>, reason: &Reason, why: String) -> Option<Arc<Login>> {
         let now = self.now();
         let usable = stored.filter(|login| matches!(reason, Reason::Due) && !is_over(login, now));
         let ends = usable.as_ref().and_then(|login| login.expires_at);
         let login = self.hold(usable, ends);
         self.0.held().person = Some(why);
-        Ok(login)
+        login
     }
 
     /// It may work later: what is still good is used until then.

@@ -85,12 +85,12 @@ impl Renew for Issuer {
             match mood {
                 Mood::Good => (),
                 Mood::Busy => return Err(RenewError::Transient("503 Service Unavailable".to_owned())),
-                Mood::Strict => return Err(RenewError::NeedsPerson("invalid_grant".to_owned())),
+                Mood::Strict => return Err(RenewError::Ended("invalid_grant".to_owned())),
             }
             let is_good = self.good.lock().unwrap().remove(token.expose());
             if !is_good {
                 self.refused.fetch_add(1, Ordering::SeqCst);
-                return Err(RenewError::NeedsPerson("invalid_grant".to_owned()));
+                return Err(RenewError::Ended("invalid_grant".to_owned()));
             }
             let number = self.redeemed.fetch_add(1, Ordering::SeqCst) + 1;
             if self.is_gated.load(Ordering::SeqCst) {

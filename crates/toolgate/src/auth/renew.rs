@@ -16,7 +16,7 @@ impl RenewError {
     /// The same for a person.
     pub(crate) fn into_error(self, server: &ServerName) -> Error {
         match self {
-            Self::NeedsPerson(words) => Error::new(ErrorKind::LoginFailed, words),
+            Self::NeedsPerson(words) | Self::Ended(words) => Error::new(ErrorKind::LoginFailed, words),
             Self::Transient(words) => Error::new(ErrorKind::LoginFailed, words).hinting("try again later"),
         }
         .about(server)
@@ -26,8 +26,10 @@ impl RenewError {
 /// Why there is no next login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenewError {
-    /// Only a person can help: nothing to renew with, or the authorization server refused it for good. The words say why.
+    /// Only a person can help, and what the login is renewed with may still be good: nothing is thrown away. The words say why.
     NeedsPerson(String),
+    /// The authorization server does not take what the login is renewed with, now or later. The words say so.
+    Ended(String),
     /// It may work later; the login that is there is kept. The words say what went wrong.
     Transient(String),
 }

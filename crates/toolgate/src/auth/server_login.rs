@@ -23,7 +23,7 @@ use super::probe::probe;
 use super::renew::Renew as _;
 use super::renewer::Renewer;
 use super::store::{KeptLogin, LoginKey};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 
 /// The login of one server.
@@ -151,14 +151,15 @@ impl ServerLogin {
         }
         self.renewer.note(wants.clone());
         let held = self.keeper.current().await?;
+        let is_machine = !self.account().options.grant.needs_a_person();
         let Some(login) = held else {
-            return Ok(self.keeper.refused(0).await?.is_some());
+            let got_one = self.keeper.refused(0).await?.is_some();
+            return if is_machine && !got_one { Err(self.without_a_person()) } else { Ok(got_one) };
         };
         let sent = refusal.sent.get(AUTHORIZATION);
         if sent != Some(&authorization(&login).map_err(|_| unsendable())?) {
             return Ok(sent.is_none() || refusal.attempt == 1); // There is another one already.
         }
-        let is_machine = !self.account().options.grant.needs_a_person();
         if refusal.status == StatusCode::FORBIDDEN && !is_machine {
             return Ok(false); // A fresh token is good for no more than this one.
         }
@@ -166,7 +167,16 @@ impl ServerLogin {
             return Ok(false);
         }
         let fresh = self.keeper.refused(login.generation).await?;
+        if is_machine && fresh.is_none() {
+            return Err(self.without_a_person());
+        }
         Ok(fresh.is_some_and(|fresh| fresh.access_token != login.access_token))
+    }
+
+    /// Why a machine could not log in, with nobody to help it.
+    fn without_a_person(&self) -> Error {
+        let why = self.keeper.why_a_person().unwrap_or_else(|| "no token was given".to_owned());
+        Error::new(ErrorKind::LoginFailed, format!("no login as a machine: {why}")).about(&self.account().server)
     }
 
     async fn shown(&self, method: &Method, url: &Uri) -> Result<HeaderMap> {
@@ -241,7 +251,7 @@ fn authorization(login: &Login) -> Result<HeaderValue, http::header::InvalidHead
 }
 
 fn unsendable() -> Error {
-    Error::new(crate::error::ErrorKind::LoginFailed, "the token cannot be sent as a header")
+    Error::new(ErrorKind::LoginFailed, "the token cannot be sent as a header")
 }
 
 fn untold(error: Error) -> WireError {

@@ -320,7 +320,8 @@ fn every_error_says_what_to_do_and_only_clear_refusals_need_a_person() {
         assert_eq!(error.kind, TokenErrorKind::Rejected(code.to_owned()));
         let error = error.by("the token endpoint https://as.example/token");
         let words = format!("the token endpoint https://as.example/token refused with `{code}`");
-        assert_eq!(RenewError::from(error.clone()), RenewError::NeedsPerson(words.clone()));
+        let renewed = if code == "invalid_grant" { RenewError::Ended } else { RenewError::NeedsPerson };
+        assert_eq!(RenewError::from(error.clone()), renewed(words.clone()));
         let error = Error::from(error);
         assert_eq!((error.to_string(), error.hint()), (words, Some(hint)));
     }

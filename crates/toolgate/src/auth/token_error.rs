@@ -106,6 +106,7 @@ impl From<TokenError> for RenewError {
     /// Whatever is not a clear refusal may pass: a login that still works is not thrown away for it.
     fn from(error: TokenError) -> Self {
         match error.kind {
+            TokenErrorKind::Rejected(code) if code == "invalid_grant" => Self::Ended(error.words),
             TokenErrorKind::Rejected(_) | TokenErrorKind::Unasked => Self::NeedsPerson(error.words),
             TokenErrorKind::Transient | TokenErrorKind::Malformed => Self::Transient(error.words),
         }
