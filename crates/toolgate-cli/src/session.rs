@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inquire::ui::RenderConfig;
+use toolgate::auth::store::TokenStore;
 use toolgate::shape::visible;
 use toolgate::{Host, HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
 
@@ -166,6 +167,7 @@ impl Session {
             .connect_limit(plan.settings.connect_limit())
             .env_exceptions(plan.env_exceptions.clone())
             .call_rules(plan.call_rules.clone())
+            .token_store(TokenStore::of(&plan.settings))
             .for_one_question();
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));

@@ -34,7 +34,7 @@ async fn every_fate_is_shown() {
         --- stderr
         error: MCP server absent: could not be started: cannot start `/nonexistent/program`: No such file or directory (os error 2)
         hint: check `command` and `cwd` of `absent` in [HOME]/.toolgate/settings.json:1
-        error: MCP server closed needs a login; run `toolgate mcp auth closed`
+        error: MCP server closed (http://[CLOSED]/mcp) needs a login; run `toolgate mcp auth closed`
         error: MCP server down: discovery failed: connect to http://127.0.0.1:1/mcp: tcp connect error: Connection refused (os error 111)
         hint: Cannot connect to 'down': server may be down or URL incorrect
         --- exit 0

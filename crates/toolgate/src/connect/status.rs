@@ -114,7 +114,10 @@ pub fn trouble(view: &ServerView) -> Option<String> {
 pub(crate) fn sentence(config: &ServerConfig, stage: Stage, error: &Error) -> String {
     let name = &config.name;
     match (error.kind(), stage) {
-        (ErrorKind::LoginNeeded, _) => format!("MCP server {name} needs a login; run `toolgate mcp auth {name}`"),
+        (ErrorKind::LoginNeeded, _) => {
+            let address = config.transport.target();
+            format!("MCP server {name} ({address}) needs a login; run `toolgate mcp auth {name}`")
+        }
         (_, Stage::Connected) => format!("MCP server {name}: {error}"),
         (_, Stage::Lost) => format!("MCP server {name}: connection error: {error}"),
         (ErrorKind::Spawn | ErrorKind::Settings, Stage::Start) => {

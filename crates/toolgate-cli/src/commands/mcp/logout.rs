@@ -56,8 +56,15 @@ fn forget(host: &Host, names: &[String]) -> Result<Vec<String>> {
 }
 
 fn forget_all(host: &Host) -> Result<Vec<String>> {
-    let names = host.kept_logins().map(|kept| kept.iter().map(|one| one.server.to_string()).collect());
-    let names: Vec<String> = names.unwrap_or_default();
-    host.login_store().reset()?;
-    Ok(names)
+    let store = host.login_store();
+    match store.list() {
+        Ok(kept) => {
+            store.remove_all()?;
+            Ok(kept.iter().map(|one| one.server.to_string()).collect())
+        }
+        Err(_) => {
+            store.reset()?;
+            Ok(Vec::new())
+        }
+    }
 }

@@ -16,6 +16,7 @@ use crate::limits::{LOGINS_KEY_FILE_BYTES_MAX, SECRET_COMPLAINT_CHARS_MAX};
 use crate::secret::Secret;
 use crate::settings::diagnostic::visible;
 use crate::state_file::{self, Privacy};
+use crate::settings::Settings;
 
 /// The account of the key in the keychain.
 const ACCOUNT: &str = "oauth-tokens-key";
@@ -43,6 +44,22 @@ pub enum TokenStore {
     Passphrase,
     /// Not at all: whoever can read the file can read the logins.
     Plain,
+}
+
+impl TokenStore {
+    /// What the settings say (`security.tokenStore`). A folder has no say in how a person's logins are kept.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let layers = settings.layers.iter().filter(|layer| !layer.is_of_workspace());
+        let written = layers.filter_map(|layer| layer.kept("security.tokenStore")).next_back();
+        match written.and_then(|value| value.value.as_text()) {
+            Some("keychain") => Self::Keychain,
+            Some("file") => Self::File,
+            Some("passphrase") => Self::Passphrase,
+            Some("plain") => Self::Plain,
+            _ => Self::Auto,
+        }
+    }
 }
 
 /// What logins are sealed with.

@@ -1,6 +1,7 @@
 //! `security` and `admin`: what is let through, and what the administrator allows at all.
 
 use crate::settings::keys::key::{Key, Preset, Shape};
+use crate::settings::keys::words::TOKEN_STORES;
 
 /// The keys of `security`.
 pub(crate) const SECURITY: &[Key] = &[
@@ -28,6 +29,12 @@ pub(crate) const SECURITY: &[Key] = &[
         "How many days an answer that is remembered for good counts. Of several the fewest.",
     )
     .preset(Preset::InWords("until it is revoked")),
+    Key::new(
+        "tokenStore",
+        Shape::Word(&TOKEN_STORES),
+        "What logins are sealed with: a key in the keychain, in a file, or wrapped by `TOOLGATE_PASSPHRASE`. `plain` seals nothing. A folder has no say in it.",
+    )
+    .preset(Preset::Word("auto")),
     switch("enablePermanentToolApproval", "Offers to remember an answer beyond the session."),
     switch("autoAddToPolicyByDefault", "Makes that the first choice."),
     switch("blockGitExtensions", "Forbids extensions that come from a repository."),

@@ -39,6 +39,9 @@ pub(crate) const SEARCH_MODES: [&str; 3] = ["auto", "always", "never"];
 
 pub(crate) const AUDITED_ARGUMENTS: [&str; 2] = ["redacted", "full"];
 
+/// What logins are sealed with.
+pub(crate) const TOKEN_STORES: [&str; 5] = ["auto", "keychain", "file", "passphrase", "plain"];
+
 pub(crate) const FSYNC_MODES: [&str; 3] = ["interval", "always", "never"];
 
 /// The words without their meaning.
