@@ -14,9 +14,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::keychain::{self, KeychainError};
 use crate::limits::{LOGINS_KEY_FILE_BYTES_MAX, SECRET_COMPLAINT_CHARS_MAX};
 use crate::secret::Secret;
+use crate::settings::Settings;
 use crate::settings::diagnostic::visible;
 use crate::state_file::{self, Privacy};
-use crate::settings::Settings;
 
 /// The account of the key in the keychain.
 const ACCOUNT: &str = "oauth-tokens-key";
