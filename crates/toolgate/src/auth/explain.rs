@@ -3,19 +3,22 @@
 use super::account::GrantKind;
 use super::challenge::Wants;
 use super::discover::{Discovered, discover};
+use super::fetch::Fetcher;
 use super::journal::{Journal, StepOutcome};
 use super::login::Login;
-use super::probe::probe;
+use super::probe::{asks_for_login, handshake, probe};
 use super::register::{Choice, ClientRules, choose};
 use super::scopes::choose_scopes;
 use super::server_login::ServerLogin;
 use super::shown::shown;
+use http::Method;
 use url::Url;
 
 const REGISTRATION: &str =
     "MCP 2026-07-28, \"Client Registration Approaches\": settings, then a published document, then registration";
 const SCOPES: &str =
     "MCP 2026-07-28, \"Scope Selection Strategy\": the challenge, then the settings, then the metadata";
+const TAKEN: &str = "RFC 6750 §3.1: a token that is not taken is answered with 401";
 const RENEWAL: &str = "RFC 6749 §6: a login is renewed with its refresh token";
 
 /// Every step.
@@ -29,8 +32,14 @@ pub(crate) async fn explain(login: &ServerLogin) -> Journal {
             None
         }
     };
+    for step in login.renewer().last_steps() {
+        journal.note(step.what, step.outcome, step.detail, step.rule);
+    }
     kept(&journal, held.as_deref(), login.keeper().why_a_person());
     let fetcher = login.renewer().fetcher().await;
+    if held.is_some() {
+        try_out(&journal, login, &fetcher).await;
+    }
     let (wants, _) = probe(&fetcher, &account.url, &journal).await;
     let Ok(found) = discover(&fetcher, account, &wants, &journal).await else {
         return journal; // The step that failed is the last one there.
@@ -39,6 +48,30 @@ pub(crate) async fn explain(login: &ServerLogin) -> Journal {
     scopes(&journal, login, &wants, &found, held.as_deref());
     way(&journal, login, &found);
     journal
+}
+
+/// Shows the login to the server.
+async fn try_out(journal: &Journal, login: &ServerLogin, fetcher: &Fetcher) {
+    let url = &login.account().url;
+    let what = format!("POST {} with the kept login", shown(url));
+    let Ok(uri) = url.as_str().parse() else { return };
+    let headers = match login.shown(&Method::POST, &uri).await {
+        Ok(headers) => headers,
+        Err(error) => return journal.note(what, StepOutcome::Failed, error.to_string(), None),
+    };
+    match handshake(fetcher, url, headers).await {
+        Ok(answer) if asks_for_login(&answer) => {
+            let status = answer.status.as_u16();
+            journal.note(what, StepOutcome::Failed, format!("HTTP {status}: the server does not take it"), Some(TAKEN));
+        }
+        Ok(answer) => journal.note(
+            what,
+            StepOutcome::Good,
+            format!("HTTP {}: the server takes it", answer.status.as_u16()),
+            Some(TAKEN),
+        ),
+        Err(error) => journal.note(what, StepOutcome::Nothing, error.to_string(), None),
+    }
 }
 
 fn kept(journal: &Journal, held: Option<&Login>, why_a_person: Option<String>) {

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 
 use super::challenge::{Wants, parse, wants};
-use super::fetch::{Fetched, Fetcher};
+use super::fetch::{FetchError, Fetched, Fetcher};
 use super::journal::{Journal, StepOutcome};
 use super::shown::shown;
 
@@ -19,11 +19,8 @@ const HANDSHAKE: &str = concat!(
 
 /// What the server asks for, and whether it asks for a login at all.
 pub(crate) async fn probe(fetcher: &Fetcher, url: &Url, journal: &Journal) -> (Wants, bool) {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     let asked = format!("POST {}", shown(url));
-    let answer = match fetcher.post(url, headers, HANDSHAKE.into()).await {
+    let answer = match handshake(fetcher, url, HeaderMap::new()).await {
         // The older transport is opened with GET, and says the same there.
         Ok(answer) if matches!(answer.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
             fetcher.get(url).await
@@ -39,13 +36,24 @@ pub(crate) async fn probe(fetcher: &Fetcher, url: &Url, journal: &Journal) -> (W
     }
 }
 
+/// Begins a handshake, which is never gone on with.
+pub(crate) async fn handshake(fetcher: &Fetcher, url: &Url, mut headers: HeaderMap) -> Result<Fetched, FetchError> {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    fetcher.post(url, headers, HANDSHAKE.into()).await
+}
+
+/// Whether an answer asks for a login.
+pub(crate) fn asks_for_login(answer: &Fetched) -> bool {
+    let has_challenge = answer.headers.contains_key(WWW_AUTHENTICATE);
+    answer.status == StatusCode::UNAUTHORIZED || (answer.status == StatusCode::FORBIDDEN && has_challenge)
+}
+
 fn judge(answer: &Fetched, asked: &str, journal: &Journal) -> (Wants, bool) {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<String> = answer.headers.get_all(WWW_AUTHENTICATE).iter().map(text).collect();
     let status = answer.status.as_u16();
-    let asks =
-        answer.status == StatusCode::UNAUTHORIZED || (answer.status == StatusCode::FORBIDDEN && !headers.is_empty());
-    if !asks {
+    if !asks_for_login(answer) {
         let detail = format!("HTTP {status}: the server does not ask for a login");
         journal.note(asked, StepOutcome::Nothing, detail, Some("RFC 9728 §5: a challenge comes with 401"));
         return (Wants::default(), false);

@@ -10,7 +10,7 @@ use super::challenge::Wants;
 use super::discover::discover;
 use super::dpop::{Nonces, ProofKey};
 use super::fetch::{Fetcher, Pools};
-use super::journal::Journal;
+use super::journal::{Journal, Step};
 use super::log_in::{proof_key, signing_key};
 use super::login::{ClientIdentity, ClientOrigin, Login};
 use super::machine::{self, IdentityProvider};
@@ -30,12 +30,15 @@ pub(crate) struct Renewer {
     pub(crate) nonces: Arc<Nonces>,
     /// What the server asked for last.
     wants: Mutex<Wants>,
+    /// The steps of the last renewal.
+    last: Mutex<Journal>,
 }
 
 impl Renew for Renewer {
     fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>> {
         Box::pin(async move {
             let journal = Journal::default();
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = journal.clone();
             if !self.account.options.grant.needs_a_person() {
                 return self.as_machine(old, &journal).await;
             }
@@ -49,7 +52,7 @@ impl Renew for Renewer {
 
 impl Renewer {
     pub(crate) fn new(env: Arc<HostEnv>, account: Account, pools: Pools, nonces: Arc<Nonces>) -> Self {
-        Self { env, account, pools, nonces, wants: Mutex::default() }
+        Self { env, account, pools, nonces, wants: Mutex::default(), last: Mutex::default() }
     }
 
     /// Remembers what the server asked for.
@@ -60,6 +63,11 @@ impl Renewer {
     /// What the server asked for last.
     pub(crate) fn wants(&self) -> Wants {
         self.wants.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The steps of the last renewal in this process.
+    pub(crate) fn last_steps(&self) -> Vec<Step> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).steps()
     }
 
     /// Whoever asks on behalf of the server.

@@ -179,7 +179,8 @@ impl ServerLogin {
         Error::new(ErrorKind::LoginFailed, format!("no login as a machine: {why}")).about(&self.account().server)
     }
 
-    async fn shown(&self, method: &Method, url: &Uri) -> Result<HeaderMap> {
+    /// What shows who we are with a request.
+    pub(crate) async fn shown(&self, method: &Method, url: &Uri) -> Result<HeaderMap> {
         let mut headers = HeaderMap::new();
         let Some(login) = self.keeper.current().await? else { return Ok(headers) };
         headers.insert(AUTHORIZATION, authorization(&login).map_err(|_| unsendable())?);

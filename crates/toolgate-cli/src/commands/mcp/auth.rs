@@ -143,8 +143,10 @@ fn guide(session: &Session, arguments: &Arguments) -> TerminalGuide {
     }
 }
 
+/// What is no remote server is refused for that reason, whoever is there.
 fn needs_a_person(config: &ServerConfig) -> bool {
-    config.login().is_none_or(|login| login.grant.needs_a_person())
+    let is_remote = matches!(config.transport.kind(), "http" | "sse");
+    is_remote && config.login().is_none_or(|login| login.grant.needs_a_person())
 }
 
 fn nobody_here(config: &ServerConfig) -> CommandError {
