@@ -68,12 +68,13 @@ impl Callback {
         let wanted =
             wanted.map(|text| Url::parse(text).map_err(|error| unusable(text, &error.to_string()))).transpose()?;
         let Some(wanted) = wanted else {
-            let port = port.or_else(|| before.and_then(own_port));
-            let listeners = match bind(&[Ipv4Addr::LOCALHOST.into()], port.unwrap_or(0)).await {
-                Err(_) if port.is_some() && before.is_some() => bind(&[Ipv4Addr::LOCALHOST.into()], 0).await,
+            let is_free_to_choose = port.is_none();
+            let port = port.or_else(|| before.and_then(own_port)).unwrap_or(0);
+            let listeners = match bind(&[Ipv4Addr::LOCALHOST.into()], port).await {
+                Err(_) if is_free_to_choose => bind(&[Ipv4Addr::LOCALHOST.into()], 0).await,
                 bound => bound,
             };
-            let listeners = listeners.map_err(|error| busy(port.unwrap_or(0), &error))?;
+            let listeners = listeners.map_err(|error| busy(port, &error))?;
             let port = listeners.first().map_or(0, |(_, address)| address.port());
             return Ok(Self::start(format!("http://127.0.0.1:{port}{PATH}"), PATH, listeners));
         };

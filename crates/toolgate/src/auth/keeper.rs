@@ -158,6 +158,9 @@ impl Keeper {
 
     /// One renewal, or what somebody else has renewed.
     async fn fly(&self, reason: Reason) -> Result<Option<Arc<Login>>> {
+        if let Some(nothing_to_renew) = self.looked_up(&reason).await? {
+            return Ok(nothing_to_renew);
+        }
         let _lock = self.lock().await?;
         self.write_what_was_not().await?;
         let stored = self.with_store(|store, key| store.get(key)).await?;
@@ -176,6 +179,19 @@ impl Keeper {
                 }
             }
         }
+    }
+
+    /// What a look at the kept logins tells without keeping anybody else from them: most servers have no login, and most logins are good.
+    async fn looked_up(&self, reason: &Reason) -> Result<Option<Option<Arc<Login>>>> {
+        if self.0.held().unwritten.is_some() {
+            return Ok(None);
+        }
+        let stored = self.with_store(|store, key| store.get(key)).await?;
+        if stored.is_none() && !self.0.renew.can_begin() {
+            return Ok(Some(self.needs_person(None, reason, "nobody has logged in".to_owned())));
+        }
+        let is_good = stored.is_some() && next(stored.as_ref(), reason, self.now()) == Next::Use;
+        Ok(is_good.then(|| self.hold(stored, None)))
     }
 
     /// Writes a new login down, and only then lets anybody use it.

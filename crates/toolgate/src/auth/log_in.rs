@@ -7,7 +7,7 @@ use url::Url;
 use super::account::{Account, GrantKind};
 use super::answer::{Expected, Unfit, read_pasted, read_query};
 use super::authorization_url::{Authorization, authorization};
-use super::callback::{Arrival, Callback};
+use super::callback::{Arrival, Callback, is_loopback};
 use super::challenge::Wants;
 use super::device;
 use super::discover::{Discovered, discover};
@@ -87,13 +87,14 @@ impl LogIn<'_> {
         let kept = self.store.client(&discovered.issuer).await?;
         let before = kept.as_ref().and_then(|client| client.redirect_uri.as_deref());
         let mut callback = Callback::listen(options.redirect_uri.as_deref(), self.wanted_port()?, before).await?;
-        let client = self.client(discovered, Some(callback.redirect_uri()), scopes, kept.as_ref()).await?;
+        let redirect_uri = self.seen_from_outside(callback.redirect_uri());
+        let client = self.client(discovered, Some(&redirect_uri), scopes, kept.as_ref()).await?;
         let ready = self.ready(discovered, &client)?;
         let wanted = self.wanted(discovered, scopes);
-        let begun = authorization(&endpoint, &client.client_id, callback.redirect_uri(), &wanted)?;
+        let begun = authorization(&endpoint, &client.client_id, &redirect_uri, &wanted)?;
         self.journal.good(format!("send the browser to {}", shown(&endpoint)), "it comes back with a code");
         let (code, arrival) = self.wait_for_code(&begun, discovered, &mut callback, guide).await?;
-        let grant = Grant::Code { code: &code, verifier: &begun.verifier, redirect_uri: callback.redirect_uri() };
+        let grant = Grant::Code { code: &code, verifier: &begun.verifier, redirect_uri: &redirect_uri };
         let tokens = self.token_endpoint(&ready);
         let logged_in = match tokens.redeem(grant, &wanted).await {
             Ok(answer) => Ok(tokens.login(answer, &wanted, None)),
@@ -261,6 +262,18 @@ impl LogIn<'_> {
     fn endpoint(&self, url: Option<&str>, member: &str) -> Result<Url> {
         let url = url.ok_or_else(|| failed(&format!("the authorization server names no `{member}`")))?;
         Url::parse(url).map_err(|_| failed(&format!("`{member}` of the authorization server is no address")))
+    }
+
+    /// Where the browser comes back to, as it is reached from outside: a cloud workstation forwards its ports by names of their own.
+    fn seen_from_outside(&self, redirect_uri: &str) -> String {
+        let variable = |name: &str| self.env.vars.get(name).map(String::as_str).filter(|value| !value.is_empty());
+        let here = Url::parse(redirect_uri).ok().filter(is_loopback);
+        match (variable("GOOGLE_CLOUD_WORKSTATIONS"), variable("WEB_HOST"), here.as_ref().and_then(Url::port)) {
+            (Some("true"), Some(host), Some(port)) => {
+                format!("https://{port}-{host}{}", here.as_ref().map_or("/", Url::path))
+            }
+            _ => redirect_uri.to_owned(),
+        }
     }
 
     /// The port that a variable names, as other clients take it.

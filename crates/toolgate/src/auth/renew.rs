@@ -8,6 +8,11 @@ use crate::server_name::ServerName;
 
 /// Gets the next login without a person.
 pub trait Renew: Send + Sync + std::fmt::Debug {
+    /// Whether it can get a first login, which only machines can.
+    fn can_begin(&self) -> bool {
+        false
+    }
+
     /// The login after `old`; with `None` the first one, which only machines can get.
     fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>>;
 }

@@ -35,6 +35,10 @@ pub(crate) struct Renewer {
 }
 
 impl Renew for Renewer {
+    fn can_begin(&self) -> bool {
+        !self.account.options.grant.needs_a_person()
+    }
+
     fn renew<'a>(&'a self, old: Option<&'a Login>) -> BoxFuture<'a, Result<Login, RenewError>> {
         Box::pin(async move {
             let journal = Journal::default();
