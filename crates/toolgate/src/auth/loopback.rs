@@ -66,7 +66,7 @@ impl Answer {
 #[derive(Debug)]
 pub(crate) struct Loopback {
     port: u16,
-    asked: Arc<Mutex<Vec<String>>>,
+    asked: Arc<Mutex<Vec<(String, String)>>>,
 }
 
 impl Loopback {
@@ -101,7 +101,12 @@ impl Loopback {
 
     /// The heads of all requests so far.
     pub(crate) fn heads(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().unwrap().iter().map(|(head, _)| head.clone()).collect()
+    }
+
+    /// The bodies of all requests so far.
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.asked.lock().unwrap().iter().map(|(_, body)| body.clone()).collect()
     }
 }
 
@@ -114,7 +119,7 @@ async fn serve(
     mut stream: TcpStream,
     port: u16,
     pages: Arc<Vec<(&'static str, Answer)>>,
-    log: Arc<Mutex<Vec<String>>>,
+    log: Arc<Mutex<Vec<(String, String)>>>,
 ) -> Option<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -123,8 +128,9 @@ async fn serve(
     let head = String::from_utf8(head).ok()?;
     let path = head.split(' ').nth(1)?.to_owned();
     let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    stream.read_exact(&mut vec![0; length.unwrap_or(0)]).await.ok()?;
-    log.lock().unwrap().push(head);
+    let mut sent = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut sent).await.ok()?;
+    log.lock().unwrap().push((head, String::from_utf8_lossy(&sent).into_owned()));
     let found = pages.iter().find(|(known, _)| *known == path).map(|(_, answer)| answer.clone());
     let Answer { status, headers, body, way } = found.unwrap_or_else(|| Answer::status(404));
     let body =

@@ -11,6 +11,7 @@ pub(crate) mod callback;
 pub mod challenge;
 pub(crate) mod checks;
 pub(crate) mod client;
+pub(crate) mod default_credentials;
 pub(crate) mod device;
 pub(crate) mod discover;
 pub(crate) mod dpop;

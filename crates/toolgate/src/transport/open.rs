@@ -127,8 +127,7 @@ impl Opener {
                 Ok((login.clone(), Some(login)))
             }
             AuthProviderType::GoogleCredentials => {
-                let keeps_own_project = endpoint.headers.contains_key("x-goog-user-project");
-                Ok((Arc::new(GoogleCredentials::new(&self.env, &account, keeps_own_project)?), None))
+                Ok((Arc::new(GoogleCredentials::new(&self.env, &account, &endpoint.headers)?), None))
             }
             AuthProviderType::ServiceAccountImpersonation => {
                 let fetcher = Fetcher::for_server(self.pools().clone(), &account.url).await;
