@@ -165,3 +165,7 @@ impl Entry<'_> {
         Ok(Some(helper.value.clone()))
     }
 }
+
+#[cfg(test)]
+#[path = "login_tests.rs"]
+mod tests;

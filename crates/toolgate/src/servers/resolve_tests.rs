@@ -63,7 +63,7 @@ fn the_transport_follows_from_the_keys() {
         (r#""command": "c""#, "stdio"),
         (r#""command": "c", "type": "stdio""#, "stdio"),
         (r#""builtin": "workspace""#, "builtin"),
-        (r#""httpUrl": "http://a/", "authProviderType": "google_credentials""#, "http"),
+        (r#""httpUrl": "http://a/", "authProviderType": "google_credentials", "oauth": {"scopes": ["s"]}"#, "http"),
         (r#""command": "c", "authProviderType": "dynamic_discovery""#, "stdio"),
     ];
     for (keys, expected) in cases {

@@ -14,6 +14,7 @@ mod formats;
 mod formats_hostile;
 mod formats_written;
 mod grants;
+mod header_helper;
 mod layers;
 mod policy_docs;
 mod recording;
