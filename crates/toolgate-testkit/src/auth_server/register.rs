@@ -23,7 +23,12 @@ pub(crate) fn answer(world: &World, request: &Request) -> Option<Answer> {
     let asked: Value = serde_json::from_str(&request.text()).unwrap_or_default();
     let uris = asked.get("redirect_uris").and_then(Value::as_array).cloned().unwrap_or_default();
     let redirect_uris: Vec<String> = uris.iter().filter_map(|uri| uri.as_str().map(str::to_owned)).collect();
-    if redirect_uris.is_empty() {
+    // Whoever sends no browser needs no address that it comes back to.
+    let sends_browsers = asked
+        .get("grant_types")
+        .and_then(Value::as_array)
+        .is_none_or(|grants| grants.iter().any(|grant| grant == "authorization_code"));
+    if sends_browsers && redirect_uris.is_empty() {
         let body = json!({"error": "invalid_redirect_uri", "error_description": "there is no `redirect_uris`"});
         return Some(Answer::json(400, &body));
     }
