@@ -187,7 +187,8 @@ fn take_over_one(
         return Err("its token is of a kind that is not known");
     }
     let written = text_of(credential, "mcpServerUrl").and_then(|url| Url::parse(url).ok());
-    let url = written.or_else(|| (context.address)(server)).ok_or("where the server is is not known")?;
+    let url =
+        written.or_else(|| (context.address)(server)).ok_or("its address stands neither there nor in the settings")?;
     let client_id = text_of(credential, "clientId");
     let token_endpoint = text_of(credential, "tokenUrl");
     let mut notes = Vec::new();

@@ -76,7 +76,7 @@ fn what_is_missing_is_told() {
         (with(&["token"], json!({"accessToken": "x", "expiresAt": 1})), Err("`a`: it is over and cannot be renewed")),
         (with(&["token", "tokenType"], json!("mac")), Err("`a`: its token is of a kind that is not known")),
         (with(&["token"], Value::Null), Err("`a`: there is no token in it")),
-        (with(&["mcpServerUrl"], Value::Null), Err("`a`: where the server is is not known")),
+        (with(&["mcpServerUrl"], Value::Null), Err("`a`: its address stands neither there nor in the settings")),
         (with(&["serverName"], json!("a\u{7}")), Err("`a\\u{7}`: it is for a server that cannot be called so")),
         (json!("something"), Err("``: it is for a server that cannot be called so")),
     ];

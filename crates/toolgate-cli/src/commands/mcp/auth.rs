@@ -159,8 +159,12 @@ fn nobody_here(config: &ServerConfig) -> CommandError {
 }
 
 fn failed(name: &str, error: &toolgate::Error, journal: &Journal) -> CommandError {
+    let steps = journal.steps();
+    if steps.is_empty() {
+        return CommandError::from(error).saying(format!("cannot log in to {name}: {error}")).about(name);
+    }
     let known = CommandError::from(error).saying(format!("the login to {name} did not work: {error}")).about(name);
-    let broken = journal.steps().into_iter().rev().find(|step| step.outcome == StepOutcome::Failed);
+    let broken = steps.into_iter().rev().find(|step| step.outcome == StepOutcome::Failed);
     let known = match broken.and_then(|step| step.rule) {
         Some(rule) => known.detail(&format!("rule: {rule}")),
         None => known,
@@ -184,7 +188,7 @@ fn report(printer: &mut Printer, name: &str, kept: &KeptLogin, tools: Option<usi
     let life = overview::life(kept, host);
     printer.line(&format!("{} logged in to {} ({life})", paint.green("✓"), visible::line(name)))?;
     if let Some(tools) = tools {
-        printer.line(&format!("  the server takes it: {}", counted(tools, "tool")))?;
+        printer.line(&format!("  it offers {}", counted(tools, "tool")))?;
     }
     Ok(())
 }

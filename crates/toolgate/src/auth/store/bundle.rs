@@ -176,7 +176,7 @@ fn identity(text: &Secret) -> Result<age::x25519::Identity> {
 fn not_opened(why: NotOpened, key: &BundleKey) -> Error {
     let (what, hint) = match (why, key) {
         (NotOpened::WrongKey, BundleKey::Passphrase(_)) => {
-            ("the passphrase is not the one it was locked with", "try again")
+            ("the passphrase is not the one it was locked with", "give the one that was given to `--export`")
         }
         (NotOpened::WrongKey, BundleKey::Identity(_)) => {
             ("it was locked for others than this identity", "export it again, for the recipient of this identity")

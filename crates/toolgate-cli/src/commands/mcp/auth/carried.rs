@@ -147,7 +147,13 @@ fn write_new(path: &Path, text: &str) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let what = format!("{} is there already, and is not overwritten", path.display());
+            CommandError::usage(what).hint("name another file, or remove that one")
+        }
+        _ => CommandError::usage(format!("cannot write {}: {error}", path.display())),
+    })
 }
 
 fn server_name(name: &str) -> Result<ServerName> {
