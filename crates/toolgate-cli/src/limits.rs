@@ -6,6 +6,9 @@ pub(crate) const ARGUMENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Arguments that a hint repeats: with more of them it is no command line to be copied.
 pub(crate) const HINT_ARGUMENTS_BYTES_MAX: usize = 200;
 
+/// A line pasted during a login: an address with everything that an authorization server puts into it.
+pub(crate) const PASTED_LINE_BYTES_MAX: usize = 64 * 1024;
+
 /// Questions in one form: a person who is asked more than this is being worn down, not asked.
 pub(crate) const FORM_FIELDS_MAX: usize = 32;
 

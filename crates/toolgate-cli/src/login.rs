@@ -1,6 +1,5 @@
 //! The terminal as a guide through a login: one question, an address to open, and a line for what the browser could not bring back itself.
 
-use std::io::BufRead as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use toolgate::ServerName;
 use toolgate::auth::guide::{Brought, LoginGuide, LoginPage, LoginReason};
 use toolgate::shape::visible;
 
+use crate::limits::PASTED_LINE_BYTES_MAX;
 use crate::question::Asker;
 use crate::talk::Talk;
 
@@ -128,22 +128,30 @@ fn open(url: &str) -> bool {
     webbrowser::open_browser_with_options(webbrowser::Browser::Default, url, &options).is_ok()
 }
 
-/// A line from stdin, unless the login ends in another way meanwhile. An end of input is no answer.
+/// A line from stdin, unless the login ends in another way meanwhile. Read letter by letter: what follows the line is not ours yet, and what
+/// was read ahead would not be seen by whoever looks whether there is more.
 fn read_line(asker: &Asker) -> Option<Brought> {
-    let stdin = std::io::stdin();
+    let stdin = rustix::stdio::stdin();
+    let mut line = Vec::new();
     while !asker.is_gone() {
         let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
         match poll(&mut waiting, Some(&LOOK)) {
-            Ok(0) => {}
-            Ok(_) => {
-                let mut line = String::new();
-                return match stdin.lock().read_line(&mut line) {
-                    Ok(1..) => Some(Brought::Text(line)),
-                    _ => None,
-                };
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(_) => {
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
             }
+        }
+        let mut letter = [0];
+        match rustix::io::read(stdin, &mut letter) {
+            Ok(1..) if letter != *b"\n" && line.len() < PASTED_LINE_BYTES_MAX => line.extend(letter),
+            // Enter alone is a key that was pressed too often.
+            Ok(1..) if line.trim_ascii().is_empty() => line.clear(),
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => std::thread::sleep(Duration::from_millis(100)),
+            // An end of input without a line is no answer.
+            Ok(0) | Err(_) if line.is_empty() => return None,
+            _ => return Some(Brought::Text(String::from_utf8_lossy(&line).into_owned())),
         }
     }
     None
