@@ -42,6 +42,11 @@ mod recording;
 mod workspace_server;
 
 mod screen;
+mod visitor;
+
+mod logins;
+mod logins_carried;
+mod logins_terminal;
 
 mod terminal;
 mod terminal_confirm;

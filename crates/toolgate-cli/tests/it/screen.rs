@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
@@ -44,8 +45,48 @@ impl Seen {
     }
 }
 
+/// Somebody who looks at the terminal and presses keys.
+pub(crate) struct Person {
+    keyboard: File,
+    program: Pid,
+    shown: Arc<Mutex<Vec<u8>>>,
+    /// How much of what is shown they have read.
+    from: usize,
+}
+
+impl Person {
+    /// Waits until a text has appeared since they last looked.
+    pub(crate) fn sees(&mut self, text: &str) {
+        self.from = wait_for(&self.shown, self.from, text);
+    }
+
+    pub(crate) fn presses(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Presses Ctrl-C while the terminal reads lines: it does not reach the program as a key then.
+    pub(crate) fn interrupts(&self) {
+        kill_process(self.program, Signal::INT).unwrap();
+    }
+
+    /// Everything on the screen so far.
+    pub(crate) fn screen(&self) -> String {
+        so_far(&self.shown)
+    }
+}
+
 /// Runs the program on a terminal of 80 columns. Each key is pressed when its text has appeared since the key before.
 pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
+    attended(room, words, |person| {
+        for (text, key) in keys {
+            person.sees(text);
+            person.presses(key);
+        }
+    })
+}
+
+/// The same with somebody who does more than to press keys.
+pub(crate) fn attended(room: &Room, words: &[&str], acts: impl FnOnce(&mut Person)) -> Seen {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -70,14 +111,11 @@ pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
         .spawn()
         .unwrap();
     // The slave stays open until the modes have been looked at.
-    let mut keyboard = File::from(master);
+    let keyboard = File::from(master);
     let shown = Arc::new(Mutex::new(Vec::new()));
     let reading = read_in_thread(keyboard.try_clone().unwrap(), shown.clone());
-    let mut from = 0;
-    for (text, key) in keys {
-        from = wait_for(&shown, from, text);
-        keyboard.write_all(key.as_bytes()).unwrap();
-    }
+    let program = Pid::from_child(&child);
+    acts(&mut Person { keyboard, program, shown: shown.clone(), from: 0 });
     let deadline = Instant::now() + PATIENCE;
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
