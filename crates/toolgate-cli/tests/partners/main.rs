@@ -17,3 +17,4 @@ mod addresses;
 
 mod imports;
 mod keychain;
+mod keychain_logins;
