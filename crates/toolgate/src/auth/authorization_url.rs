@@ -6,6 +6,7 @@ use oauth2::basic::BasicClient;
 use oauth2::{AuthUrl, ClientId, CsrfToken, PkceCodeChallenge, RedirectUrl};
 use url::Url;
 
+use super::scopes::OFFLINE;
 use super::token_request::Wanted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
@@ -43,6 +44,11 @@ pub(crate) fn authorization(
     let mut request = request.set_redirect_uri(Cow::Owned(redirect)).set_pkce_challenge(challenge);
     for (name, value) in wanted.parameters() {
         request = request.add_extra_param(name, value);
+    }
+    // Without the question, a server drops the scope that lets the login be renewed (OpenID Connect Core §11).
+    let is_offline = wanted.scopes.iter().any(|scope| scope == OFFLINE);
+    if is_offline && !endpoint.query_pairs().any(|(name, _)| name == "prompt") {
+        request = request.add_extra_param("prompt", "consent");
     }
     let (url, state) = request.url();
     Ok(Authorization { url, state: Secret::new(state.into_secret()), verifier: Secret::new(verifier.into_secret()) })

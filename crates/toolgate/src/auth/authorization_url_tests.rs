@@ -29,7 +29,19 @@ fn the_address_has_all_that_was_asked_for_and_keeps_what_it_had() {
             &["read", "offline_access"],
             &["api"],
             Some("https://mcp.example/mcp"),
-            &[("scope", "read offline_access"), ("audience", "api"), ("resource", "https://mcp.example/mcp")],
+            &[
+                ("scope", "read offline_access"),
+                ("prompt", "consent"),
+                ("audience", "api"),
+                ("resource", "https://mcp.example/mcp"),
+            ],
+        ),
+        (
+            "https://as.example/authorize?prompt=login",
+            &["offline_access"],
+            &[],
+            None,
+            &[("scope", "offline_access"), ("prompt", "login")],
         ),
         ("https://as.example/authorize", &[], &["a", "b"], None, &[("audience", "a b")]),
     ];

@@ -6,7 +6,7 @@ use super::discover::Discovered;
 use crate::limits::LOGIN_SCOPES_MAX;
 
 /// The scope that lets a login be renewed while the person is away (OpenID Connect Core §11).
-const OFFLINE: &str = "offline_access";
+pub(crate) const OFFLINE: &str = "offline_access";
 
 /// What to ask for: what the challenge names, else what the settings say, else what the server publishes, else nothing in particular.
 ///
