@@ -79,21 +79,22 @@ fn wished(wish: &str, means: Means) -> Result<ClientMethod> {
 }
 
 /// Writes into a request who we are. `assertion` is what the private key signed, for the way that needs it.
+///
+/// Our name is always in the form: a header with name and secret should be enough, and many servers look for the name in the form all the same.
 pub(crate) fn show(client: &ClientIdentity, assertion: Option<&Secret>, headers: &mut HeaderMap, form: &mut Form) {
     let secret = client.client_secret.as_ref().map_or("", Secret::expose);
-    if client.method == ClientMethod::SecretBasic {
-        headers.insert(AUTHORIZATION, basic(&client.client_id, secret));
-        return;
-    }
     form.push(("client_id", client.client_id.clone()));
     match client.method {
+        ClientMethod::SecretBasic => {
+            headers.insert(AUTHORIZATION, basic(&client.client_id, secret));
+        }
         ClientMethod::SecretPost => form.push(("client_secret", secret.to_owned())),
         ClientMethod::PrivateKeyJwt => {
             if let Some(assertion) = assertion {
                 form.extend(statement(assertion));
             }
         }
-        ClientMethod::None | ClientMethod::SecretBasic => {}
+        ClientMethod::None => {}
     }
 }
 

@@ -88,7 +88,7 @@ fn every_way_is_written_as_it_has_to_be() {
     let basic = "Basic YSUzQWIrYzolQzMlQkMlMkYlMkIlMjU=";
     let rows: [Written<'_>; 4] = [
         (ClientMethod::None, None, vec![("client_id", name)]),
-        (ClientMethod::SecretBasic, Some(basic), vec![]),
+        (ClientMethod::SecretBasic, Some(basic), vec![("client_id", name)]),
         (ClientMethod::SecretPost, None, vec![("client_id", name), ("client_secret", secret)]),
         (
             ClientMethod::PrivateKeyJwt,

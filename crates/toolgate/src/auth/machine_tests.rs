@@ -78,7 +78,7 @@ async fn a_machine_logs_in_as_itself() {
     let login = client_credentials(&room.endpoint(), &room.wanted()).await.unwrap();
     assert_eq!((login.access_token.expose(), login.token_type), ("acc3ss", TokenType::Bearer));
     assert_eq!((login.scopes.as_slice(), login.issuer.as_str()), (room.scopes.as_slice(), "https://as.example/tenant"));
-    let form = "grant_type=client_credentials\nscope=a\nresource=https://mcp.example/mcp\n";
+    let form = "grant_type=client_credentials\nscope=a\nresource=https://mcp.example/mcp\nclient_id=me\n";
     assert_eq!(room.forms(), [form]);
     assert_eq!(room.exchange.asked()[0].header("authorization"), Some("Basic bWU6czNjcmV0"));
 }
@@ -112,21 +112,19 @@ async fn a_login_at_the_company_is_exchanged_there_and_here() {
     let exchanged = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange\n\
          requested_token_type=urn:ietf:params:oauth:token-type:id-jag\nsubject_token=1d-token\n\
          subject_token_type=urn:ietf:params:oauth:token-type:id_token\nscope=a\naudience=https://as.example/tenant\n\
-         resource=https://mcp.example/mcp\n";
+         resource=https://mcp.example/mcp\nclient_id=us\n";
     let redeemed = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer\nassertion=st@tement\nscope=a\n\
-         resource=https://mcp.example/mcp\n";
+         resource=https://mcp.example/mcp\nclient_id=me\n";
     let id_token = Secret::new("1d-token");
     let company_secret = Secret::new("c0mpany");
-    for (client_secret, header, tail) in
-        [(None, None, "client_id=us\n"), (Some(&company_secret), Some("Basic dXM6YzBtcGFueQ=="), "")]
-    {
+    for (client_secret, header) in [(None, None), (Some(&company_secret), Some("Basic dXM6YzBtcGFueQ=="))] {
         let mut room = Room::new(ClientMethod::SecretBasic, [json(200, id_jag), json(200, TOKEN)]);
         room.proof = Some(ProofKey::generate().unwrap());
         let provider =
             IdentityProvider { token_url: &room.company, client_id: "us", client_secret, id_token: &id_token };
         let login = enterprise(&room.endpoint(), &provider, &room.wanted()).await.unwrap();
         assert_eq!((login.access_token.expose(), login.client.client_id.as_str()), ("acc3ss", "me"));
-        assert_eq!(room.forms(), [format!("{exchanged}{tail}"), redeemed.to_owned()]);
+        assert_eq!(room.forms(), [exchanged, redeemed]);
         let asked = room.exchange.asked();
         assert_eq!(
             [asked[0].url.as_str(), asked[1].url.as_str()],

@@ -244,6 +244,10 @@ impl TokenEndpoint<'_> {
         if let Some(assertion) = self.assertion()? {
             also.extend(statement(&assertion));
         }
+        if self.client.method == ClientMethod::SecretBasic {
+            // The crate leaves our name out of the form then, where many servers look for it.
+            also.push(("client_id", self.client.client_id.clone()));
+        }
         Ok(by_crate.map(|body| extended(body, &also)))
     }
 

@@ -147,7 +147,7 @@ async fn the_client_shows_who_it_is_in_the_same_way_with_every_grant() {
             let fields = asked.fields();
             assert_eq!(asked.header("authorization"), header);
             assert_eq!(fields.get("client_secret").map(String::as_str), posted);
-            assert_eq!(fields.contains_key("client_id"), method != ClientMethod::SecretBasic);
+            assert_eq!(fields.get("client_id").map(String::as_str), Some("m:e"));
             let signs = method == ClientMethod::PrivateKeyJwt;
             assert_eq!(fields.contains_key("client_assertion"), signs);
             if signs {
