@@ -154,6 +154,9 @@ impl Registration<'_> {
             grants.push("authorization_code");
             document["redirect_uris"] = json!([address]);
             document["response_types"] = json!(["code"]);
+        } else {
+            // Left out, it stands for `code`, which needs an address to come back to (RFC 7591 §2).
+            document["response_types"] = json!([]);
         }
         grants.push("refresh_token");
         if self.on_another_device {
@@ -168,21 +171,26 @@ impl Registration<'_> {
 }
 
 /// Registers a client.
+///
+/// Some authorization servers know only their own scopes and not those of the services behind them, and take no client that names others. Scopes
+/// are what a client can go without saying, so it is said without them then.
 pub(crate) async fn register(
     exchange: &dyn Exchange,
     endpoint: &Url,
     registration: &Registration<'_>,
     journal: &Journal,
 ) -> Result<ClientIdentity> {
-    let document = registration.document(registration.method()?);
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let answer = exchange.post(endpoint, headers, document.to_string().into_bytes()).await;
-    let answer = answer.map_err(|why| TokenError::transient(format!("cannot be reached: {why}")));
-    let identity = answer.and_then(|answer| fields(&answer, &[])).and_then(|fields| read(&fields, registration));
     let address = shown(endpoint);
     let what = format!("POST {address} (registration)");
+    let mut identity = ask(exchange, endpoint, registration).await?;
+    if let Err(error) = &identity
+        && error.code() == Some("invalid_client_metadata")
+        && !registration.scopes.is_empty()
+    {
+        let detail = format!("{}; asking again without scopes", error.words);
+        journal.note(what.clone(), StepOutcome::Nothing, detail, None);
+        identity = ask(exchange, endpoint, &Registration { scopes: &[], ..*registration }).await?;
+    }
     match identity {
         Ok(identity) => {
             let detail = format!("client `{}` by `{}`", visible(&identity.client_id, &[]), identity.method.as_str());
@@ -197,6 +205,21 @@ pub(crate) async fn register(
             Err(Error::new(ErrorKind::LoginFailed, error.words).hinting(hint))
         }
     }
+}
+
+/// Asks once: who we are from now on, or why not. An error outside is one of the settings.
+async fn ask(
+    exchange: &dyn Exchange,
+    endpoint: &Url,
+    registration: &Registration<'_>,
+) -> Result<Result<ClientIdentity, TokenError>> {
+    let document = registration.document(registration.method()?);
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let answer = exchange.post(endpoint, headers, document.to_string().into_bytes()).await;
+    let answer = answer.map_err(|why| TokenError::transient(format!("cannot be reached: {why}")));
+    Ok(answer.and_then(|answer| fields(&answer, &[])).and_then(|fields| read(&fields, registration)))
 }
 
 /// What a code means, where its name alone does not tell a person enough.

@@ -189,6 +189,7 @@ async fn a_registration_says_what_kind_of_client_we_are() {
         "client_name": "toolgate",
         "application_type": "native",
         "grant_types": ["refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+        "response_types": [],
         "token_endpoint_auth_method": "none",
     });
     assert_eq!(sent(&device).await, expected);
@@ -335,4 +336,25 @@ async fn what_we_cannot_live_with_is_refused_in_words() {
     for (answer, words, hint) in rows {
         assert_eq!(read(answer).await, format!("{words} / {hint}"));
     }
+}
+
+#[tokio::test]
+async fn where_the_scopes_are_not_taken_the_client_goes_without() {
+    let scopes = ["a".to_owned(), "b".to_owned()];
+    let refusal = r#"{"error":"invalid_client_metadata","error_description":"no such scope"}"#;
+    let with_scopes = Registration { scopes: &scopes, ..registration(None) };
+    let exchange = ScriptedExchange::new([scripted(400, refusal), scripted(201, r#"{"client_id":"new"}"#)]);
+    let journal = Journal::default();
+    let client = register(&exchange, &endpoint(), &with_scopes, &journal).await.unwrap();
+    assert_eq!(client.client_id, "new");
+    let sent: Vec<Value> = exchange.asked().iter().map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
+    assert_eq!((&sent[0]["scope"], &sent[1]["scope"]), (&json!("a b"), &Value::Null));
+    let told = "refused with `invalid_client_metadata`: no such scope; asking again without scopes";
+    assert_eq!(journal.steps()[0].detail, told);
+
+    let exchange = ScriptedExchange::new([scripted(400, refusal), scripted(400, refusal)]);
+    let error = register(&exchange, &endpoint(), &with_scopes, &Journal::default()).await.unwrap_err();
+    assert!(error.to_string().contains("`invalid_client_metadata`: no such scope"), "{error}");
+    let exchange = ScriptedExchange::new([scripted(400, r#"{"error":"invalid_redirect_uri"}"#)]);
+    register(&exchange, &endpoint(), &with_scopes, &Journal::default()).await.unwrap_err();
 }
