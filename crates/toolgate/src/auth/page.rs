@@ -36,8 +36,8 @@ impl Page {
              <title>{heading}</title><style>\
              :root{{color-scheme:light dark}}\
              body{{font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:18vh auto;padding:0 1.5em}}\
-             h1{{font-size:1.4em}}b{{color:{colour};margin-right:.4em}}\
-             </style></head><body><main><h1><b>{mark}</b>{heading}</h1><p>{text}</p></main></body></html>"
+             h1{{font-size:1.4em}}b{{color:{colour};margin-right:.15em}}\
+             </style></head><body><main><h1><b aria-hidden=\"true\">{mark}</b> {heading}</h1><p>{text}</p></main></body></html>"
         )
     }
 }
