@@ -1,45 +1,16 @@
 //! The reference server at an address: streamable HTTP and HTTP+SSE, named as such and found.
 
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::installed;
+use crate::listening::Listening;
 use crate::room::{Room, texts};
 
-/// The reference server on a free port of this machine, ended with its owner.
-struct Listening {
-    child: Child,
-    url: String,
-}
-
-impl Listening {
-    /// `how` is `http` or `sse`.
-    fn start(how: &str) -> Self {
-        let command = installed::everything().arg(how).arg("0");
-        let mut child = Command::new(&command.program)
-            .args(&command.args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the partner starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
-        let url = lines.find_map(|line| line.strip_prefix("listening ").map(|url| url.trim().to_owned()));
-        let url = url.expect("the partner says where it listens");
-        // It must never block on a full pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url }
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
+/// The reference server on a free port; `how` is `http` or `sse`.
+fn everything(how: &str) -> Listening {
+    Listening::start(&installed::everything().arg(how).arg("0"), &[])
 }
 
 /// An address where nobody listens.
@@ -62,7 +33,7 @@ fn ways(http: &str, sse: &str) -> [(&'static str, Value, &'static str); 5] {
 
 #[test]
 fn every_way_to_write_an_address_connects() {
-    let (http, sse) = (Listening::start("http"), Listening::start("sse"));
+    let (http, sse) = (everything("http"), everything("sse"));
     let room = Room::empty();
     let ways = ways(&http.url, &sse.url);
     let mut entries: Vec<(&str, Value)> = ways.iter().map(|(name, entry, _)| (*name, entry.clone())).collect();
@@ -88,7 +59,7 @@ fn every_way_to_write_an_address_connects() {
 
 #[test]
 fn calls_travel_over_every_transport() {
-    let (http, sse) = (Listening::start("http"), Listening::start("sse"));
+    let (http, sse) = (everything("http"), everything("sse"));
     let room = Room::empty();
     for (name, entry, _) in ways(&http.url, &sse.url) {
         let config = room.write_config(&[(name, entry)]);
@@ -102,7 +73,7 @@ fn calls_travel_over_every_transport() {
 #[test]
 fn prompts_resources_and_images_travel_over_both_transports() {
     for how in ["http", "sse"] {
-        let listening = Listening::start(how);
+        let listening = everything(how);
         let room = Room::empty();
         let config = room.write_config(&[("everything", json!({"url": listening.url}))]);
         let prints = |words: &[&str]| room.prints(&[&["--config", &config], words].concat());

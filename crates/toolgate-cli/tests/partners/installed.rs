@@ -51,6 +51,26 @@ pub(crate) fn fastmcp() -> CommandLine {
     CommandLine::new(python, &script("python/fastmcp_server.py")).arg("stdio")
 }
 
+/// A server that is protected by the npm package `oidc-provider`; it wants to be told a port, and how many seconds a token lives.
+pub(crate) fn oidc() -> CommandLine {
+    CommandLine::new(node(), &script("node/oidc.mjs"))
+}
+
+/// A server that is protected by FastMCP's own authorization server; it wants to be told the same.
+pub(crate) fn fastmcp_login() -> CommandLine {
+    CommandLine::new(partner("python/fastmcp-4.1.2/bin/python"), &script("python/fastmcp_login.py"))
+}
+
+/// A browser that follows redirects and fills in forms; it wants to be told an address.
+pub(crate) fn form_browser() -> CommandLine {
+    CommandLine::new(partner("python/fastmcp-4.1.2/bin/python"), &script("python/form_browser.py"))
+}
+
+/// Chromium with somebody at it; it wants to be told a button, a folder and an address.
+pub(crate) fn chromium() -> CommandLine {
+    CommandLine::new(node(), &script("node/chromium_consent.mjs"))
+}
+
 fn node() -> PathBuf {
     partner("node/bin/node")
 }

@@ -2,10 +2,13 @@
 //!
 //! The servers are installed by `interop/install`; `interop/README.md` names them. Everything is asserted by what comes out of the program.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on is a failed test")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on is a failed test")]
 
 mod installed;
+mod listening;
 mod room;
+#[path = "../it/screen.rs"]
+mod screen;
 
 mod listings;
 
@@ -18,3 +21,7 @@ mod addresses;
 mod imports;
 mod keychain;
 mod keychain_logins;
+
+mod chromium;
+mod logins;
+mod protected;

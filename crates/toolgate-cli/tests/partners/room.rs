@@ -21,7 +21,7 @@ pub(crate) const NOTES: &str = "first line\nzweite Zeile ✓\n";
 
 /// A home with settings, and a workspace with a file and a git repository.
 pub(crate) struct Room {
-    world: TestWorld,
+    pub(crate) world: TestWorld,
 }
 
 impl Room {
