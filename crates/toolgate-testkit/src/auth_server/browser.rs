@@ -28,6 +28,16 @@ pub async fn open(url: &str) -> io::Result<Page> {
     visit("GET", url, "").await
 }
 
+/// Opens an address on a machine that others cannot reach: follows the first redirect no further than to where it leads, and gives that address.
+///
+/// # Errors
+/// When the server cannot be reached, or does not redirect.
+pub async fn lead(url: &str) -> io::Result<String> {
+    let answer = exchange("GET", url, "").await?;
+    let no_redirect = || io::Error::new(io::ErrorKind::InvalidData, "the page leads nowhere");
+    answer.location.map(|location| seen_from(url, &location)).ok_or_else(no_redirect)
+}
+
 impl Page {
     /// Presses the button of this value in the form of the page.
     ///

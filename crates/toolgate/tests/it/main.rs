@@ -16,6 +16,8 @@ mod formats_written;
 mod grants;
 mod header_helper;
 mod layers;
+mod login_room;
+mod logins;
 mod policy_docs;
 mod recording;
 mod reload;
