@@ -256,7 +256,9 @@ impl Search<'_> {
     async fn server_metadata(&self, url: &Url, issuer: &str, how: IssuerMatch) -> Looked<AuthorizationServer> {
         let mut trouble = None;
         for url in server_candidates(url) {
-            let document = match self.look(&url, false, AuthorizationServer::read).await {
+            // Whoever is named must have a document; at an origin that we took for one there may be anything.
+            let is_promised = how == IssuerMatch::Exact;
+            let document = match self.look(&url, is_promised, AuthorizationServer::read).await {
                 Looked::Found(document) => document,
                 Looked::Nothing => continue,
                 Looked::Trouble(why) => {
@@ -285,7 +287,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// One document. A place that was promised to have one must have it; at others a page for people is as good as nothing.
+    /// One document. What is at a place that was promised to have one must be it; at others a page for people is as good as nothing.
     async fn look<T>(&self, url: &Url, is_promised: bool, read: fn(&[u8]) -> Result<T, String>) -> Looked<T> {
         let what = format!("GET {}", shown(url));
         let answer = match self.fetcher.get(url).await {

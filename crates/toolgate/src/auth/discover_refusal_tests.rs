@@ -79,7 +79,9 @@ async fn what_breaks_a_rule_is_refused_in_words() {
         (vec![good()], "the authorization server `{origin}` publishes no metadata".to_owned()),
         (
             vec![good(), (OAUTH, Answer::bytes(b"{\"issuer\": \"\xff\"}".to_vec()))],
-            "the authorization server `{origin}` publishes no metadata".to_owned(),
+            format!(
+                "the metadata of the authorization server `{{origin}}` cannot be used: GET {{origin}}{OAUTH}: 200 OK, it is not UTF-8: `{{\"issuer\": \"\u{fffd}\"}}`"
+            ),
         ),
         (
             vec![good(), (OAUTH, Answer::status(503))],
