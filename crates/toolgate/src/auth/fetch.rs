@@ -156,15 +156,11 @@ impl Fetcher {
         self.in_time(&Method::GET, url, asking).await
     }
 
-    /// Sends something secret, with headers of its own. Redirects are not followed: they would carry it elsewhere.
+    /// Sends something secret, with headers of its own. Redirects are answers like others: followed, they would carry it elsewhere.
     pub(crate) async fn post(&self, url: &Url, headers: HeaderMap, body: Bytes) -> Result<Fetched, FetchError> {
         self.place.may_trust(url).map_err(|why| forbidden(&Method::POST, url, &why))?;
         let asking = async {
             let response = self.send(Method::POST, url, headers, body).await?;
-            if response.status().is_redirection() {
-                let why = format!("POST {}: it answers with a redirect, which is not followed", shown(url));
-                return Err(FetchError { what: FetchFailure::Redirects, why });
-            }
             body_of(Method::POST, url.clone(), response, TOKEN_ANSWER_BYTES_MAX).await
         };
         self.in_time(&Method::POST, url, asking).await

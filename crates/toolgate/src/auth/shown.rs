@@ -1,6 +1,6 @@
 //! How addresses and texts of others are shown in the journal and in errors: short, and without what may be a key.
 
-use url::Url;
+use url::{Origin, Url};
 
 use crate::limits::LOGIN_EXCERPT_CHARS_MAX;
 use crate::settings::diagnostic::visible;
@@ -8,7 +8,12 @@ use crate::settings::diagnostic::visible;
 /// A URL without what follows the path, which may hold a key.
 pub(crate) fn shown(url: &Url) -> String {
     let query = if url.query().is_some() { "?…" } else { "" };
-    excerpt(&format!("{}{}{query}", url.origin().ascii_serialization(), url.path()))
+    // What has no host, such as a file, is of no origin that could be shown.
+    let origin = match url.origin() {
+        origin @ Origin::Tuple(..) => origin.ascii_serialization(),
+        Origin::Opaque(_) => format!("{}:", url.scheme()),
+    };
+    excerpt(&format!("{origin}{}{query}", url.path()))
 }
 
 /// The beginning of a text, with its control characters made visible.
@@ -31,6 +36,8 @@ mod tests {
             ("https://a.example", "https://a.example/"),
             ("https://name:password@a.example/b?key=1#c", "https://a.example/b?…"),
             ("http://localhost:80/b#c", "http://localhost/b"),
+            ("file:///etc/passwd", "file:/etc/passwd"),
+            ("javascript:alert(1)", "javascript:alert(1)"),
         ];
         for (url, expected) in cases {
             assert_eq!(shown(&Url::parse(url).unwrap()), expected);
