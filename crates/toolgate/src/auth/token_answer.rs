@@ -215,9 +215,11 @@ pub(crate) fn seconds(value: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds.clamp(0.0, f64::from(u32::MAX))).ok()
 }
 
-/// How long a token is good for, and nothing beyond reason.
+/// How long a token is good for, and nothing beyond reason. Whoever says that it is good for no time means that it has no end, or does not
+/// know; taken by the word, it would be renewed for every request.
 fn lifetime(value: &Value) -> Option<Duration> {
-    seconds(value).map(|life| life.min(Duration::from_millis(TOKEN_LIFETIME_MS_MAX)))
+    let life = seconds(value).filter(|life| !life.is_zero())?;
+    Some(life.min(Duration::from_millis(TOKEN_LIFETIME_MS_MAX)))
 }
 
 /// Scopes as a text with spaces, as a text with commas, or as a list. None at all is the same as nothing said.
