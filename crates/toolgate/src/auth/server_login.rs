@@ -75,12 +75,22 @@ impl ServerLogin {
         if held.as_ref().map(|login| login.generation) != before.as_ref().map(|login| login.generation) {
             return Ok(true); // Somebody else has logged in meanwhile.
         }
-        let Some(why) = reason(&wants, held.as_deref()) else { return Ok(false) };
+        let why = match held.as_deref() {
+            None if self.has_ended().await => Some(LoginReason::Ended),
+            held => reason(&wants, held),
+        };
+        let Some(why) = why else { return Ok(false) };
         if !guide.wants_to_log_in(self.account().server.clone(), why).await {
             return Ok(false);
         }
         self.log_in(&wants, &LoginWish::default(), guide, &Journal::default()).await?;
         Ok(true)
+    }
+
+    /// Whether there is a login that is of no use any more.
+    async fn has_ended(&self) -> bool {
+        let key = self.key.clone();
+        matches!(self.kept.with(move |store| store.get(&key)).await, Ok(Some(_)))
     }
 
     /// Leads the person through a login that nobody asked for but them. What the server wants is asked of it first. A machine needs nobody.
@@ -255,7 +265,8 @@ fn unsendable() -> Error {
     Error::new(ErrorKind::LoginFailed, "the token cannot be sent as a header")
 }
 
-fn untold(error: Error) -> WireError {
+/// A failure as the wire tells it, with what to do about it.
+pub(crate) fn untold(error: Error) -> WireError {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     WireError::Credentials(format!("{error}{hint}").into())
 }

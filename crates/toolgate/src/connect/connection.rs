@@ -10,6 +10,7 @@ use toolgate_wire::{Client, Error as WireError};
 use super::front_end::FrontEnd;
 use super::status::Agreed;
 use crate::auth::ServerLogin;
+use crate::auth::server_login::untold;
 use crate::error::Error;
 use crate::limits::LOGINS_FOR_REQUEST_MAX;
 use crate::server_name::ServerName;
@@ -124,7 +125,7 @@ impl Connection {
             match login.helps(failure, guide.as_deref()).await {
                 Ok(true) => {}
                 Ok(false) => return answer,
-                Err(error) => return Err(WireError::Credentials(error.to_string().into())),
+                Err(error) => return Err(untold(error)),
             }
         }
     }
