@@ -49,6 +49,7 @@ pub(crate) struct Person {
 #[derive(Debug, Default)]
 struct Seen {
     reasons: Vec<LoginReason>,
+    visits: usize,
     pages: Vec<String>,
     browsers: Vec<JoinHandle<()>>,
 }
@@ -65,6 +66,11 @@ impl Person {
     /// Why they were asked to log in.
     pub(crate) fn reasons(&self) -> Vec<LoginReason> {
         self.seen(|seen| seen.reasons.clone())
+    }
+
+    /// How often they were sent to a page.
+    pub(crate) fn visits(&self) -> usize {
+        self.seen(|seen| seen.visits)
     }
 
     /// What their browsers showed in the end.
@@ -121,6 +127,7 @@ impl LoginGuide for Person {
     }
 
     fn visit(&self, _server: ServerName, page: LoginPage) -> BoxFuture<'static, Brought> {
+        self.seen(|seen| seen.visits += 1);
         match page {
             LoginPage::Browser { url } => Box::pin(self.clone().goes_to(url)),
             LoginPage::Device { .. } => Box::pin(std::future::pending()),
@@ -228,9 +235,10 @@ impl LoginRoom {
         let text = text.replace(self.server.url(), "$ORIGIN");
         let issuer_origin: String = self.server.issuer().splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
         let text = text.replace(&issuer_origin, "$AS");
-        let Some((before, after)) = text.split_once("http://127.0.0.1:") else { return text };
-        let rest = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        format!("{before}$HERE{rest}")
+        let mut parts = text.split("http://127.0.0.1:");
+        let first = parts.next().unwrap_or_default().to_owned();
+        let is_digit = |digit: char| digit.is_ascii_digit();
+        parts.fold(first, |text, part| format!("{text}$HERE{}", part.trim_start_matches(is_digit)))
     }
 
     /// Nothing secret that has passed is in that text.
@@ -285,7 +293,7 @@ pub(crate) struct Case {
     way: Way,
     on_device: bool,
     /// The beginning of what is told; `logged in` when it works.
-    told: &'static str,
+    told: String,
     rule: &'static str,
     seen: &'static str,
 }
@@ -293,13 +301,13 @@ pub(crate) struct Case {
 impl Case {
     /// A login that works, with one registration, one visit and one token.
     pub(crate) fn new(what: &'static str, script: AuthScript) -> Self {
-        let (told, rule, seen) = ("logged in", "", "register authorize token");
+        let (told, rule, seen) = ("logged in".to_owned(), "", "register authorize token");
         Self { what, script, oauth: json!({}), way: Way::Opens, on_device: false, told, rule, seen }
     }
 
     /// A login that fails with these words, by that rule; both are beginnings.
-    pub(crate) fn fails(what: &'static str, script: AuthScript, told: &'static str, rule: &'static str) -> Self {
-        Self { told, rule, seen: "", ..Self::new(what, script) }
+    pub(crate) fn fails(what: &'static str, script: AuthScript, told: impl Into<String>, rule: &'static str) -> Self {
+        Self { told: told.into(), rule, seen: "", ..Self::new(what, script) }
     }
 
     pub(crate) fn oauth(self, oauth: Value) -> Self {
@@ -327,14 +335,14 @@ impl Case {
         let rule = rule.unwrap_or_default();
         let mut found = format!("told: {told}\n  rule: {rule}\n  seen: {}", asked.seen());
         let works = self.told == "logged in";
-        let is_told = |told: &str| if works { told == self.told } else { told.starts_with(self.told) };
+        let is_told = |told: &str| if works { told == self.told } else { told.starts_with(&self.told) };
         let mut is_right = is_told(&told) && asked.seen() == self.seen && (works || rule.starts_with(self.rule));
         is_right &= works || rule.is_empty() == self.rule.is_empty();
         asked.assert_unwritten();
         if !self.on_device {
             let unasked = LoginRoom::new(self.script, &self.oauth, self.way).await;
             let told = unasked.connect(&unasked.host()).await;
-            is_right &= if works { told == "connected" } else { told.starts_with(self.told) };
+            is_right &= if works { told == "connected" } else { told.starts_with(&self.told) };
             is_right &= unasked.seen() == self.seen;
             unasked.assert_unwritten();
             write!(found, "\n  when connecting: {told}\n  seen: {}", unasked.seen()).unwrap();

@@ -89,6 +89,34 @@ async fn every_kind_of_client_is_taken() {
     .await;
 }
 
+/// A key for tests, and its public half.
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9O6XG7lCrF9LoIFb\nqRJELWRIlObPF2+nnXWe2t6fRqehRANCAARTDOxAWM3XTROLuD/5A+A0GRK8ubzv\nHBRSREXtPrI9sc3WLTlx1xjJBGQgsW7uMpv7mlDa/CRm4BCFlibIMQrz\n-----END PRIVATE KEY-----\n";
+
+fn public_key() -> Value {
+    json!({
+        "kty": "EC", "crv": "P-256",
+        "x": "UwzsQFjN100Ti7g_-QPgNBkSvLm87xwUUkRF7T6yPbE", "y": "zdYtOXHXGMkEZCCxbu4ym_uaUNr8JGbgEIWWJsgxCvM",
+    })
+}
+
+#[tokio::test]
+async fn machines_and_keys_are_taken() {
+    let keyed = || {
+        let client = KnownClient { id: "toolgate".to_owned(), key: Some(public_key()), ..KnownClient::default() };
+        AuthScript::new().issuer(|issuer| issuer.clients.push(client))
+    };
+    let oauth = |grant: &str| json!({"clientId": "toolgate", "grantType": grant, "privateKey": KEY});
+    let secret = json!({"clientId": "toolgate", "grantType": "client_credentials", "clientSecret": "very-secret"});
+    check(vec![
+        Case::new("a person, with a key", keyed()).oauth(oauth("authorization_code")).seen("authorize token"),
+        Case::new("a machine, with a key", keyed()).oauth(oauth("client_credentials")).seen("token"),
+        Case::new("a machine, with a secret", AuthScript::new().client("toolgate", Some("very-secret")))
+            .oauth(secret)
+            .seen("token"),
+    ])
+    .await;
+}
+
 #[tokio::test]
 async fn a_person_may_come_back_in_any_way() {
     let nameless = || AuthScript::new().omits("authorization_response_iss_parameter_supported").callback("iss", None);
