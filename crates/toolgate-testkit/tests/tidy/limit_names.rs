@@ -1,4 +1,4 @@
-//! Bounds in a `limits.rs`: explained, with their unit at the end of the name, and used.
+//! Bounds in a `limits.rs`, or in a folder of that name: explained, with their unit at the end of the name, and used.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,9 @@ const ENDINGS: [&str; 6] = ["_BYTES", "_CHARS", "_MS", "_COUNT", "_MAX", "_MS_DE
 
 pub(crate) fn check(sources: &Sources) -> Vec<Complaint> {
     let mut complaints = Vec::new();
-    for limits in sources.rust().filter(|source| source.path.ends_with("/limits.rs")) {
+    for limits in
+        sources.rust().filter(|source| source.path.ends_with("/limits.rs") || source.path.contains("/limits/"))
+    {
         let used = words_elsewhere(sources, limits);
         let mut before = "";
         for (number, line) in limits.numbered() {

@@ -1,3 +1,5 @@
+//! A browser that comes back, played by a bare connection.
+
 use super::{Callback, Page};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -386,8 +386,9 @@ async fn a_process_that_is_killed_lets_go_of_the_lock() {
     let room = Room::new(3_600);
     let keeper = room.keeper();
     keeper.current().await.unwrap();
-    let locks = room.folder.path().join("home/locks");
-    let lock = fs::read_dir(&locks).unwrap().next().unwrap().unwrap().path();
+    let lock = keeper.0.lock_file.clone();
+    assert!(!lock.exists(), "a login that is good needs no lock");
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
     let ready = room.folder.path().join("ready");
     let holding = |line: &str| Command::new("flock").arg("-F").arg(&lock).args(["sh", "-c", line]).spawn().unwrap();
     let mut holder = holding(&format!("touch '{}'; exec sleep 600", ready.display()));
