@@ -250,6 +250,36 @@ async fn a_login_on_another_device() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_for_can_be_said() {
+    let server = protected(AuthScript::new()).await;
+    let ended = run(&room(&server), "mcp auth gated --no-browser --scope read,write --scope admin", |url| {
+        open(url);
+        None
+    });
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let asked = server.record().requests_to("/authorize");
+    assert_eq!(asked[0].parameter("scope").as_deref(), Some("read write admin"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_needs_nobody() {
+    let server = protected(AuthScript::new().client("nightly", Some("s3cret"))).await;
+    let oauth = json!({"grantType": "client_credentials", "clientId": "nightly", "clientSecret": "${env:NIGHTLY}"});
+    let mut room = room(&server).with("gated", "oauth", oauth);
+    room.world.set_variable("NIGHTLY", "s3cret");
+    for line in ["tools gated", "mcp auth gated", "mcp auth", "mcp auth explain gated"] {
+        let output = room.run(line);
+        assert_eq!(output.code(), Some(0), "{line}: {}", output.transcript());
+        assert!(!output.transcript().contains("s3cret"), "{line}: {}", output.transcript());
+    }
+    room.world.set_variable("NIGHTLY", "wrong");
+    assert_eq!(room.run("mcp logout gated").code(), Some(0));
+    let output = room.run("tools gated");
+    assert_eq!(output.code(), Some(5), "{}", output.transcript());
+    assert!(output.stderr.contains("invalid_client"), "{}", output.transcript());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_logged_in_to() {
     let server = protected(AuthScript::new()).await;
     let room = room(&server)

@@ -1,5 +1,6 @@
 //! Logins on a terminal: one question, an address, and the terminal as it was before.
 
+use serde_json::json;
 use toolgate_testkit::auth_server::script::Consent;
 use toolgate_testkit::{AuthScript, AuthServer};
 
@@ -49,6 +50,17 @@ async fn whoever_does_not_want_to_is_not_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_must_not_ask_does_not() {
+    let server = protected(AuthScript::new()).await;
+    let room = room(&server).with("gated", "oauth", json!({"enabled": false}));
+    for words in [&["tools", "gated"][..], &["tools", "gated", "--headless"], &["tools", "gated", "--json"]] {
+        let seen = screen::run(&room, words, &[]);
+        assert_eq!(seen.code, Some(5), "{words:?}: {}", seen.text);
+        assert!(!seen.plain().contains("Log in now?"), "{}", seen.plain());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn whoever_gives_up_gets_the_terminal_back() {
     let server = protected(AuthScript::new()).await;
     for words in [&["mcp", "auth", "gated"][..], &["mcp", "auth", "gated", "--no-browser"]] {
@@ -56,14 +68,14 @@ async fn whoever_gives_up_gets_the_terminal_back() {
             shown_address(person);
             person.interrupts();
         });
-        assert_ne!(seen.code, Some(0), "{}", seen.text);
+        assert_eq!(seen.code, Some(6), "{}", seen.text);
         assert!(seen.terminal_is_as_before, "{}", seen.text);
     }
     let seen = screen::attended(&room(&server), &["tools"], |person| {
         person.sees("Log in now?");
         person.presses(CTRL_C);
     });
-    assert_ne!(seen.code, Some(0), "{}", seen.text);
+    assert_eq!(seen.code, Some(5), "not now is an answer: {}", seen.text);
     assert!(seen.terminal_is_as_before, "{}", seen.text);
 }
 
