@@ -121,10 +121,11 @@ async fn another_host_gets_nothing() {
 #[tokio::test]
 async fn who_pays_is_said_unless_the_settings_say_it() {
     let variable = [("GOOGLE_CLOUD_QUOTA_PROJECT", "variable-pays")];
-    let cases: [(&[(&str, &str)], &str, Option<&str>); 4] = [
-        (&[], "x-other", Some("file-pays")),
+    let nothing = &variable[..0];
+    let cases = [
+        (nothing, "x-other", Some("file-pays")),
         (&variable, "x-other", Some("variable-pays")),
-        (&[], "X-Goog-User-Project", None),
+        (nothing, "X-Goog-User-Project", None),
         (&variable, "x-GOOG-user-project", None),
     ];
     for (vars, of_settings, expected) in cases {
