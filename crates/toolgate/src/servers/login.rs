@@ -73,7 +73,7 @@ impl Entry<'_> {
             ("audiences", value) => login.audiences = self.words(at, key, value)?,
             ("tokenParamName", _) => (),
             (_, RawValue::Text(text)) if !text.trim().is_empty() => {
-                let text = self.login_text(key, Located { value: text.clone(), at })?;
+                let text = self.login_text(key, &Located { value: text.clone(), at })?;
                 login.texts.insert(key.to_owned(), text);
             }
             _ => (),
@@ -81,12 +81,12 @@ impl Entry<'_> {
         Ok(())
     }
 
-    fn login_text(&mut self, key: &str, written: Located<String>) -> Result<ConfigText, Unusable> {
+    fn login_text(&mut self, key: &str, written: &Located<String>) -> Result<ConfigText, Unusable> {
         let field = Field::Member("oauth", key);
         if !SECRETS.contains(&key) {
-            self.refuse_reference(&written, field)?;
+            self.refuse_reference(written, field)?;
         }
-        let text = self.text(&written, field, Unset::Keep)?;
+        let text = self.text(written, field, Unset::Keep)?;
         let text = if key == "privateKey" { text } else { text.trimmed() };
         if ADDRESSES.contains(&key)
             && let Err(Refusal { message, hint }) = check_written_url(&text)
@@ -118,7 +118,7 @@ impl Entry<'_> {
         let needed: &[&str] = match login.grant {
             GrantKind::AuthorizationCode | GrantKind::DeviceCode => &[],
             GrantKind::ClientCredentials => &["clientId"],
-            GrantKind::WorkloadIdentity => &["assertion"],
+            GrantKind::WorkloadIdentity => &["clientId", "assertion"],
             GrantKind::Enterprise => &["clientId", "assertion", "idpTokenUrl"],
         };
         let at = raw.oauth.as_ref().map_or(self.name.at, |oauth| oauth.at);

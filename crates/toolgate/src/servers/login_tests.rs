@@ -94,7 +94,7 @@ fn kinds_of_logins() {
         (r#""device_code""#, GrantKind::DeviceCode),
         (r#""client_credentials", "clientId": "a", "clientSecret": "b""#, GrantKind::ClientCredentials),
         (r#""client_credentials", "clientId": "a", "privateKey": "b""#, GrantKind::ClientCredentials),
-        (r#""workload_identity", "assertion": "a""#, GrantKind::WorkloadIdentity),
+        (r#""workload_identity", "clientId": "a", "assertion": "b""#, GrantKind::WorkloadIdentity),
         (
             r#""enterprise", "clientId": "a", "assertion": "b", "idpTokenUrl": "https://idp.example/""#,
             GrantKind::Enterprise,
@@ -178,7 +178,11 @@ fn what_is_missing_is_named() {
             r#""oauth": {"grantType": "client_credentials", "clientId": "a"}"#,
             "oauth: this `grantType` needs `clientSecret` or `privateKey` (add one of them)",
         ),
-        (r#""oauth": {"grantType": "workload_identity"}"#, "oauth: this `grantType` needs `assertion` (add it)"),
+        (r#""oauth": {"grantType": "workload_identity"}"#, "oauth: this `grantType` needs `clientId` (add it)"),
+        (
+            r#""oauth": {"grantType": "workload_identity", "clientId": "a"}"#,
+            "oauth: this `grantType` needs `assertion` (add it)",
+        ),
         (r#""oauth": {"grantType": "enterprise"}"#, "oauth: this `grantType` needs `clientId` (add it)"),
         (
             r#""oauth": {"grantType": "enterprise", "clientId": "a"}"#,
