@@ -33,6 +33,8 @@ pub(crate) struct Callback {
     redirect_uri: String,
     arrivals: mpsc::Receiver<Arrival>,
     listening: Vec<AbortHandle>,
+    /// Whether a browser came back with anything.
+    pub(crate) was_visited: bool,
 }
 
 /// A browser that came back.
@@ -100,7 +102,8 @@ impl Callback {
         let browsers = Arc::new(Semaphore::new(CALLBACK_BROWSERS_MAX));
         let place = Arc::new(Place { path: path.to_owned(), arrivals: sender, browsers });
         let listen = |(listener, _)| tokio::spawn(accept(listener, place.clone())).abort_handle();
-        Self { redirect_uri, arrivals, listening: listeners.into_iter().map(listen).collect() }
+        let listening = listeners.into_iter().map(listen).collect();
+        Self { redirect_uri, arrivals, listening, was_visited: false }
     }
 
     /// The address that browsers are to come back to.
@@ -110,7 +113,9 @@ impl Callback {
 
     /// The next browser that comes back with something.
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
-        self.arrivals.recv().await
+        let arrival = self.arrivals.recv().await;
+        self.was_visited |= arrival.is_some();
+        arrival
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::login::{ClientIdentity, Login};
+use super::login::{ClientIdentity, ClientOrigin, Login};
 use super::store::{LoginKey, LoginStore};
 use crate::apart::apart;
 use crate::error::{Error, ErrorKind, Result};
@@ -37,6 +37,22 @@ impl KeptLogins {
     pub(crate) async fn client(&self, issuer: &str) -> Result<Option<ClientIdentity>> {
         let issuer = issuer.to_owned();
         self.with(move |store| store.client(&issuer, None)).await
+    }
+
+    /// Forgets a registered client that its authorization server does not know any more, so that the next login registers another.
+    pub(crate) async fn forget_client(&self, client: &ClientIdentity) {
+        if client.origin != ClientOrigin::Registered {
+            return;
+        }
+        let (issuer, id) = (client.issuer.clone(), client.client_id.clone());
+        let forgotten = self.with(move |store| {
+            // Somebody else may have registered another meanwhile.
+            let is_kept = store.client(&issuer, None)?.is_some_and(|kept| kept.client_id == id);
+            if is_kept { store.remove_client(&issuer) } else { Ok(false) }
+        });
+        if let Err(error) = forgotten.await {
+            tracing::warn!("{}: the registered client could not be forgotten: {error}", client.issuer);
+        }
     }
 
     /// Keeps a registered client.

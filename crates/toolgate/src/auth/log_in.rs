@@ -22,6 +22,7 @@ use super::register::{Choice, ClientRules, Registration, choose, register};
 use super::scopes::choose_scopes;
 use super::shown::shown;
 use super::signature::SigningKey;
+use super::token_error::TokenError;
 use super::token_request::{Grant, TokenEndpoint, Wanted};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -93,12 +94,20 @@ impl LogIn<'_> {
         let wanted = self.wanted(discovered, scopes);
         let begun = authorization(&endpoint, &client.client_id, &redirect_uri, &wanted)?;
         self.journal.good(format!("send the browser to {}", shown(&endpoint)), "it comes back with a code");
-        let (code, arrival) = self.wait_for_code(&begun, discovered, &mut callback, guide).await?;
+        let answered = self.wait_for_code(&begun, discovered, &mut callback, guide).await;
+        // Whoever forgot a client that they registered shows the person a page about that, and sends nobody back.
+        if answered.is_err() && !callback.was_visited && kept.as_ref() == Some(&client) {
+            self.store.forget_client(&client).await;
+        }
+        let (code, arrival) = answered?;
         let grant = Grant::Code { code: &code, verifier: &begun.verifier, redirect_uri: &redirect_uri };
         let tokens = self.token_endpoint(&ready);
         let logged_in = match tokens.redeem(grant, &wanted).await {
             Ok(answer) => Ok(tokens.login(answer, &wanted, None)),
-            Err(error) => Err(Error::from(error)),
+            Err(error) => {
+                self.forget_if_unknown(&client, &error).await;
+                Err(Error::from(error))
+            }
         };
         if let Some(arrival) = arrival {
             let server = self.account.server.as_str();
@@ -179,7 +188,11 @@ impl LogIn<'_> {
         let ready = self.ready(discovered, &client)?;
         let wanted = self.wanted(discovered, scopes);
         let tokens = self.token_endpoint(&ready);
-        let begun = device::begin(&tokens, &endpoint, &wanted).await?;
+        let begun = device::begin(&tokens, &endpoint, &wanted).await;
+        if let Err(error) = &begun {
+            self.forget_if_unknown(&client, error).await;
+        }
+        let begun = begun?;
         let page = LoginPage::Device {
             url: begun.verification_uri.to_string(),
             code: begun.user_code.clone(),
@@ -230,6 +243,12 @@ impl LogIn<'_> {
                 self.store.put_client(client.clone()).await?;
                 Ok(client)
             }
+        }
+    }
+
+    async fn forget_if_unknown(&self, client: &ClientIdentity, error: &TokenError) {
+        if error.is_about_client() {
+            self.store.forget_client(client).await;
         }
     }
 

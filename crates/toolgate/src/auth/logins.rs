@@ -39,7 +39,7 @@ impl Logins {
         if let Some(there) = servers.get(&key).filter(|there| *there.account() == account) {
             return there.clone();
         }
-        let renewer = Renewer::new(self.env.clone(), account, pools(), self.nonces.clone());
+        let renewer = Renewer::new(self.env.clone(), account, pools(), self.nonces.clone(), self.kept.clone());
         let login = Arc::new(ServerLogin::new(self.kept.clone(), renewer));
         servers.insert(key, login.clone());
         login

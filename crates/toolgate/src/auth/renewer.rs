@@ -11,12 +11,14 @@ use super::discover::discover;
 use super::dpop::{Nonces, ProofKey};
 use super::fetch::{Fetcher, Pools};
 use super::journal::{Journal, Step};
+use super::kept_logins::KeptLogins;
 use super::log_in::{proof_key, signing_key};
 use super::login::{ClientIdentity, ClientOrigin, Login};
 use super::machine::{self, IdentityProvider};
 use super::register::{Choice, ClientRules, choose};
 use super::renew::{Renew, RenewError};
 use super::scopes::choose_scopes;
+use super::token_error::TokenError;
 use super::token_request::{TokenEndpoint, Wanted};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
@@ -28,6 +30,7 @@ pub(crate) struct Renewer {
     pub(crate) account: Account,
     pub(crate) pools: Pools,
     pub(crate) nonces: Arc<Nonces>,
+    kept: KeptLogins,
     /// What the server asked for last.
     wants: Mutex<Wants>,
     /// The steps of the last renewal.
@@ -55,8 +58,14 @@ impl Renew for Renewer {
 }
 
 impl Renewer {
-    pub(crate) fn new(env: Arc<HostEnv>, account: Account, pools: Pools, nonces: Arc<Nonces>) -> Self {
-        Self { env, account, pools, nonces, wants: Mutex::default(), last: Mutex::default() }
+    pub(crate) fn new(
+        env: Arc<HostEnv>,
+        account: Account,
+        pools: Pools,
+        nonces: Arc<Nonces>,
+        kept: KeptLogins,
+    ) -> Self {
+        Self { env, account, pools, nonces, kept, wants: Mutex::default(), last: Mutex::default() }
     }
 
     /// Remembers what the server asked for.
@@ -100,7 +109,11 @@ impl Renewer {
         };
         let audiences = &self.account.options.audiences;
         let wanted = Wanted { scopes: &[], audiences, resource: old.resource.as_deref() };
-        Ok(machine::refresh(&endpoint, old, &wanted).await?)
+        let renewed = machine::refresh(&endpoint, old, &wanted).await;
+        if renewed.as_ref().is_err_and(TokenError::is_about_client) {
+            self.kept.forget_client(&client).await;
+        }
+        Ok(renewed?)
     }
 
     /// The client that the login was made with. Its secret may have been changed in the settings since.

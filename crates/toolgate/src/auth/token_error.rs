@@ -61,6 +61,11 @@ impl TokenError {
         }
     }
 
+    /// Whether the authorization server does not know who we are.
+    pub(crate) fn is_about_client(&self) -> bool {
+        self.code() == Some("invalid_client")
+    }
+
     /// What the person can do about it.
     pub(crate) fn hint(&self) -> &'static str {
         match (self.code(), &self.kind) {
