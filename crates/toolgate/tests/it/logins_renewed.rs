@@ -183,3 +183,65 @@ async fn scopes_that_were_narrowed_are_known() {
     assert_eq!(host.kept_logins().unwrap()[0].scopes, ["read"]);
     assert!(host.kept_logins().unwrap()[0].can_renew, "the refresh token that was not repeated is kept");
 }
+
+#[tokio::test]
+async fn many_calls_at_once_renew_once_and_log_in_once() {
+    let (room, host) = logged_in(AuthScript::new()).await;
+    let all = || futures_util::future::join_all((0..6).map(|_| room.echoed(&host)));
+    room.server.revoke_access_tokens();
+    assert_eq!(all().await, ["hello"; 6]);
+    assert_eq!(room.seen_since(), "refresh");
+    room.server.revoke_access_tokens();
+    room.server.revoke_refresh_tokens();
+    assert_eq!(all().await, ["hello"; 6]);
+    assert_eq!(room.seen_since(), "refresh refresh authorize token");
+    assert_eq!(room.person.reasons(), [LoginReason::New, LoginReason::Ended]);
+}
+
+#[tokio::test]
+async fn a_client_that_was_forgotten_is_registered_anew() {
+    let (room, host) = logged_in(AuthScript::new()).await;
+    room.server.forget_clients();
+    room.clock().advance(OVER);
+    room.server.revoke_access_tokens();
+    assert_eq!(room.echoed(&host).await, "hello");
+    assert_eq!(room.seen_since(), "refresh register authorize token");
+
+    let (room, host) = logged_in(AuthScript::new().issuer(|issuer| issuer.refresh = Refresh::Absent)).await;
+    room.server.forget_clients();
+    room.server.revoke_access_tokens();
+    assert_eq!(room.echoed(&host).await, "the login was given up", "a page says that the client is not known");
+    assert_eq!(room.echoed(&host).await, "hello");
+    assert_eq!(room.seen_since(), "authorize register authorize token");
+
+    let unknown = Answer::json(401, &json!({"error": "invalid_client"}));
+    let script = AuthScript::new().answer_at(AnswerAt::new("/token", unknown).first(1));
+    let room = LoginRoom::new(script, &json!({}), Way::Opens).await;
+    let told = room.connect(&room.host()).await;
+    assert!(told.starts_with("the token endpoint $ORIGIN/token refused with `invalid_client` | "), "{told}");
+    assert_eq!(room.connect(&room.host()).await, "connected");
+    assert_eq!(room.seen(), "register authorize token register authorize token");
+}
+
+#[tokio::test]
+async fn a_server_that_turns_to_another_issuer_does_not_get_what_the_first_one_gave() {
+    let metadata = "/.well-known/oauth-protected-resource/mcp";
+    let other = json!({"resource": "$MCP", "authorization_servers": ["$ORIGIN/other"]});
+    let issuer = json!({
+        "issuer": "$ORIGIN/other", "authorization_endpoint": "$ORIGIN/other/authorize",
+        "token_endpoint": "$ORIGIN/other/token", "code_challenge_methods_supported": ["S256"],
+    });
+    let turned = AnswerAt { skip: 1, ..AnswerAt::new(metadata, Answer::json(200, &other)) };
+    let script = AuthScript::new()
+        .answer_at(turned)
+        .answer("/.well-known/oauth-authorization-server/other", Answer::json(200, &issuer));
+    let (room, host) = logged_in(script).await;
+    room.server.revoke_access_tokens();
+    let told = room.echoed(&host).await;
+    assert!(
+        told.starts_with("the authorization server $ORIGIN/other registers no clients by itself; register"),
+        "{told}"
+    );
+    assert_eq!(room.seen_since(), "", "the refresh token of the first one is not sent to anybody");
+    assert_eq!(host.kept_logins().unwrap().len(), 1);
+}
