@@ -1,15 +1,18 @@
 // Protected MCP server on the TypeScript SDK v2, with the authorization server of
 // the npm package `oidc-provider` beside it, which has an origin of its own.
 //
-// Usage: oidc.mjs PORT [TOKEN_SECONDS]
+// Usage: oidc.mjs PORT [TOKEN_SECONDS [dpop]]
 //
 // Clients register themselves, must use PKCE, and say what their token is for. A
 // token lives for TOKEN_SECONDS (3600); it is renewed with a refresh token that is
 // good once and is given only for `offline_access`. Logins go through the pages of
-// `oidc-provider` itself, in a browser or with a code from another device.
+// `oidc-provider` itself, in a browser or with a code from another device. With
+// `dpop`, tokens are bound to a key of the client, and the authorization server
+// wants a nonce in every proof of it.
 //
 // PARTNER_LOG=FILE: one line for each step that the authorization server completes.
 
+import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
@@ -20,6 +23,7 @@ import { z } from 'zod';
 
 import * as offer from './partner_offer.mjs';
 import { pathOf, readJson } from './partner_listener.mjs';
+import { isProven } from './partner_proof.mjs';
 
 const SCOPE = 'partner:use';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
@@ -43,6 +47,7 @@ async function opened(port) {
 function makeProvider(issuer, resource, tokenSeconds) {
     const provider = new Provider(issuer, {
         features: {
+            dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
             deviceFlow: { enabled: true },
             registration: { enabled: true },
             resourceIndicators: {
@@ -84,22 +89,26 @@ function makeServer() {
 }
 
 // Whether a request carries a token of this provider that is good for this server.
-async function isAllowed(provider, request, resource) {
+async function isAllowed(provider, request, resource, wantsProof) {
     const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-    if (scheme !== 'Bearer' || !token) {
+    if (scheme !== (wantsProof ? 'DPoP' : 'Bearer') || !token) {
         return false;
     }
     const found = await provider.AccessToken.find(token);
-    return found !== undefined && !found.isExpired && found.aud === resource && found.scopes.has(SCOPE);
+    if (found === undefined || found.isExpired || found.aud !== resource || !found.scopes.has(SCOPE)) {
+        return false;
+    }
+    return !wantsProof || isProven(request, resource, token, found.jkt);
 }
 
-function refuse(request, response, origin) {
+function refuse(request, response, origin, wantsProof) {
+    const scheme = wantsProof ? 'DPoP algs="ES256", ' : 'Bearer ';
     const error = request.headers.authorization ? 'error="invalid_token", ' : '';
     const where = `resource_metadata="${origin}${METADATA_PATH}", scope="${SCOPE}"`;
-    response.writeHead(401, { 'www-authenticate': `Bearer ${error}${where}` }).end();
+    response.writeHead(401, { 'www-authenticate': `${scheme}${error}${where}` }).end();
 }
 
-async function main(port, tokenSeconds) {
+async function main(port, tokenSeconds, wantsProof) {
     const [issuer, service] = [await opened(0), await opened(port)];
     const resource = `${service.origin}/mcp`;
     const provider = makeProvider(issuer.origin, resource, tokenSeconds);
@@ -107,22 +116,27 @@ async function main(port, tokenSeconds) {
     const serve = toNodeHandler(createMcpHandler(makeServer, { legacy: 'stateless' }));
     service.listener.on('request', async (request, response) => {
         if (pathOf(request) === METADATA_PATH) {
-            const metadata = { resource, authorization_servers: [issuer.origin], scopes_supported: [SCOPE] };
+            const metadata = {
+                resource,
+                authorization_servers: [issuer.origin],
+                scopes_supported: [SCOPE],
+                dpop_bound_access_tokens_required: wantsProof,
+            };
             response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
         } else if (pathOf(request) !== '/mcp') {
             response.writeHead(404).end();
-        } else if (await isAllowed(provider, request, resource)) {
+        } else if (await isAllowed(provider, request, resource, wantsProof)) {
             await serve(request, response, request.method === 'POST' ? await readJson(request) : undefined);
         } else {
-            refuse(request, response, service.origin);
+            refuse(request, response, service.origin, wantsProof);
         }
     });
     console.error(`listening ${resource}`);
 }
 
-const [port, tokenSeconds = '3600'] = process.argv.slice(2);
-if (port === undefined) {
-    console.error('usage: oidc.mjs PORT [TOKEN_SECONDS]');
+const [port, tokenSeconds = '3600', proof] = process.argv.slice(2);
+if (port === undefined || ![undefined, 'dpop'].includes(proof)) {
+    console.error('usage: oidc.mjs PORT [TOKEN_SECONDS [dpop]]');
     process.exit(2);
 }
-await main(Number(port), Number(tokenSeconds));
+await main(Number(port), Number(tokenSeconds), proof !== undefined);

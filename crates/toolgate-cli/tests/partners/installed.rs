@@ -51,7 +51,8 @@ pub(crate) fn fastmcp() -> CommandLine {
     CommandLine::new(python, &script("python/fastmcp_server.py")).arg("stdio")
 }
 
-/// A server that is protected by the npm package `oidc-provider`; it wants to be told a port, and how many seconds a token lives.
+/// A server that is protected by the npm package `oidc-provider`; it wants to be told a port, and how many seconds a token lives; `dpop` binds
+/// tokens to a key.
 pub(crate) fn oidc() -> CommandLine {
     CommandLine::new(node(), &script("node/oidc.mjs"))
 }

@@ -7,14 +7,26 @@ use crate::listening::Listening;
 use crate::protected::{Protected, SERVER};
 
 /// Long enough to be used, short enough to be waited for.
-const TOKEN_SECONDS: u64 = 6;
+const TOKEN_SECONDS: u64 = 8;
+
+/// Tokens that are not waited for.
+const HOUR: u64 = 3600;
+
+/// `oidc-provider`, on a free port.
+fn oidc(token_seconds: u64) -> CommandLine {
+    installed::oidc().arg("0").arg(token_seconds.to_string())
+}
+
+/// FastMCP, on a free port.
+fn fastmcp(token_seconds: u64) -> CommandLine {
+    installed::fastmcp_login().arg("0").arg(token_seconds.to_string())
+}
 
 /// A room and the server in its settings.
-fn room(partner: CommandLine, token_seconds: u64) -> (Protected, Listening) {
+fn room(partner: &CommandLine) -> (Protected, Listening) {
     let room = Protected::new();
     let log = room.log().display().to_string();
-    let command = partner.arg("0").arg(token_seconds.to_string());
-    let listening = Listening::start(&command, &[("PARTNER_LOG", &log)]);
+    let listening = Listening::start(partner, &[("PARTNER_LOG", &log)]);
     (room.at(&listening.url), listening)
 }
 
@@ -27,8 +39,8 @@ fn assert_logged_in(code: Option<i32>, transcript: &str) {
 
 /// Logs in on a terminal, in a browser. Then one process after the other uses the login where nobody is, beyond the end of two tokens, until it is
 /// given up.
-fn lives_until_it_is_given_up(partner: CommandLine) {
-    let (mut room, _listening) = room(partner, TOKEN_SECONDS);
+fn lives_until_it_is_given_up(partner: &CommandLine) {
+    let (mut room, _listening) = room(partner);
     room.is_closed();
     let seen = room.on_a_terminal(&["mcp", "auth", SERVER], &room.form_browser());
     assert_logged_in(seen.code, &seen.plain());
@@ -51,18 +63,23 @@ fn lives_until_it_is_given_up(partner: CommandLine) {
 
 #[test]
 fn a_login_at_oidc_provider_lives_until_it_is_given_up() {
-    lives_until_it_is_given_up(installed::oidc());
+    lives_until_it_is_given_up(&oidc(TOKEN_SECONDS));
+}
+
+#[test]
+fn a_login_that_is_bound_to_a_key_lives_until_it_is_given_up() {
+    lives_until_it_is_given_up(&oidc(TOKEN_SECONDS).arg("dpop"));
 }
 
 #[test]
 fn a_login_at_fastmcp_lives_until_it_is_given_up() {
-    lives_until_it_is_given_up(installed::fastmcp_login());
+    lives_until_it_is_given_up(&fastmcp(TOKEN_SECONDS));
 }
 
 #[test]
 fn the_browser_may_be_elsewhere() {
-    for partner in [installed::oidc(), installed::fastmcp_login()] {
-        let (room, _listening) = room(partner, 3600);
+    for partner in [oidc(HOUR), fastmcp(HOUR)] {
+        let (room, _listening) = room(&partner);
         let (code, transcript) = room.log_in_elsewhere();
         assert_logged_in(code, &transcript);
         let addresses: Vec<String> =
@@ -75,7 +92,7 @@ fn the_browser_may_be_elsewhere() {
 
 #[test]
 fn another_device_can_be_used_with_oidc_provider() {
-    let (mut room, _listening) = room(installed::oidc(), 3600);
+    let (mut room, _listening) = room(&oidc(HOUR));
     let seen = room.on_a_terminal(&["mcp", "auth", SERVER, "--device"], &room.form_browser());
     assert_logged_in(seen.code, &seen.plain());
     assert!(seen.plain().contains("and enter the code  "), "{}", seen.plain());
@@ -85,7 +102,7 @@ fn another_device_can_be_used_with_oidc_provider() {
 
 #[test]
 fn whoever_cancels_at_oidc_provider_is_not_logged_in() {
-    let (mut room, _listening) = room(installed::oidc(), 3600);
+    let (mut room, _listening) = room(&oidc(HOUR));
     let seen = room.on_a_terminal(&["mcp", "auth", SERVER], &room.form_browser().arg("--deny"));
     assert_eq!(seen.code, Some(5), "{}", seen.plain());
     let told = "the login was denied: End-User aborted interaction";

@@ -126,7 +126,7 @@ impl Protected {
     #[track_caller]
     pub(crate) fn is_closed(&self) {
         let output = self.alone(&["tools", SERVER]);
-        let told = format!("MCP server {SERVER} needs a login; run `toolgate mcp auth {SERVER}`");
+        let told = format!("needs a login; run `toolgate mcp auth {SERVER}`");
         assert_eq!(output.code(), Some(5), "{}", output.transcript());
         assert!(output.stderr.contains(&told), "{}", output.transcript());
     }
