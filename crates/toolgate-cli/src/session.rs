@@ -79,9 +79,10 @@ impl Session {
     /// Whether there is a browser that the person would see: over SSH and in a container there is none, unless they say so.
     pub(crate) fn has_a_browser(&self) -> bool {
         let is_set = |name: &str| self.env.vars.get(name).is_some_and(|value| !value.is_empty());
-        is_set("BROWSER")
-            || ((cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
-                && !(is_set("SSH_CONNECTION") && !is_set("DISPLAY")))
+        // Over SSH only a display that was forwarded is in front of the person.
+        let is_far = is_set("SSH_CONNECTION") && !is_set("DISPLAY");
+        let has_display = cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+        is_set("BROWSER") || (has_display && !is_far)
     }
 
     /// The names of this machine and of the person, as far as they are known.

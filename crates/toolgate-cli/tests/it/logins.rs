@@ -141,11 +141,14 @@ async fn a_login_in_a_browser_elsewhere() {
     assert_eq!(room.run("tools gated").code(), Some(0));
 }
 
+/// What is typed, given the address that is shown.
+type Paste = fn(&str) -> String;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_pasted_is_checked() {
     let server = protected(elsewhere()).await;
     let room = room(&server);
-    let cases: [(&str, fn(&str) -> String); 2] = [
+    let cases: [(&str, Paste); 2] = [
         ("nonsense, then the address", |url| format!("\nwhat is this\n{}", pasted(url))),
         ("of another login", |url| pasted(url).replace("state=", "state=x")),
     ];

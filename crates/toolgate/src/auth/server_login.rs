@@ -227,11 +227,11 @@ impl ServerLogin {
 
 impl Credentials for ServerLogin {
     fn headers<'a>(&'a self, request: RequestFacts<'a>) -> BoxFuture<'a, WireResult<HeaderMap>> {
-        Box::pin(async move { self.shown(request.method, request.url).await.map_err(untold) })
+        Box::pin(async move { self.shown(request.method, request.url).await.map_err(|error| untold(&error)) })
     }
 
     fn refused<'a>(&'a self, refusal: &'a Refusal<'a>) -> BoxFuture<'a, WireResult<bool>> {
-        Box::pin(async move { self.has_better(refusal).await.map_err(untold) })
+        Box::pin(async move { self.has_better(refusal).await.map_err(|error| untold(&error)) })
     }
 
     fn answered(&self, url: &Uri, headers: &HeaderMap) {
@@ -266,7 +266,7 @@ fn unsendable() -> Error {
 }
 
 /// A failure as the wire tells it, with what to do about it.
-pub(crate) fn untold(error: Error) -> WireError {
+pub(crate) fn untold(error: &Error) -> WireError {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     WireError::Credentials(format!("{error}{hint}").into())
 }

@@ -125,7 +125,7 @@ impl Connection {
             match login.helps(failure, guide.as_deref()).await {
                 Ok(true) => {}
                 Ok(false) => return answer,
-                Err(error) => return Err(untold(error)),
+                Err(error) => return Err(untold(&error)),
             }
         }
     }
