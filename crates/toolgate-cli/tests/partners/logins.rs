@@ -34,7 +34,7 @@ fn room(partner: &CommandLine) -> (Protected, Listening) {
 fn assert_logged_in(code: Option<i32>, transcript: &str) {
     assert_eq!(code, Some(0), "{transcript}");
     assert!(transcript.contains(&format!("✓ logged in to {SERVER} (")), "{transcript}");
-    assert!(transcript.contains("the server takes it: 1 tool"), "{transcript}");
+    assert!(transcript.contains("it offers 1 tool"), "{transcript}");
 }
 
 /// Logs in on a terminal, in a browser. Then one process after the other uses the login where nobody is, beyond the end of two tokens, until it is
