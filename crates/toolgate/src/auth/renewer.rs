@@ -18,7 +18,6 @@ use super::machine::{self, IdentityProvider};
 use super::register::{Choice, ClientRules, choose};
 use super::renew::{Renew, RenewError};
 use super::scopes::choose_scopes;
-use super::token_error::TokenError;
 use super::token_request::{TokenEndpoint, Wanted};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
@@ -109,11 +108,14 @@ impl Renewer {
         };
         let audiences = &self.account.options.audiences;
         let wanted = Wanted { scopes: &[], audiences, resource: old.resource.as_deref() };
-        let renewed = machine::refresh(&endpoint, old, &wanted).await;
-        if renewed.as_ref().is_err_and(TokenError::is_about_client) {
-            self.kept.forget_client(&client).await;
+        match machine::refresh(&endpoint, old, &wanted).await {
+            // What was given to a client that is not known any more is of no use to the next one.
+            Err(error) if error.is_about_client() && client.origin == ClientOrigin::Registered => {
+                self.kept.forget_client(&client).await;
+                Err(RenewError::Ended(error.words))
+            }
+            renewed => Ok(renewed?),
         }
-        Ok(renewed?)
     }
 
     /// The client that the login was made with. Its secret may have been changed in the settings since.
