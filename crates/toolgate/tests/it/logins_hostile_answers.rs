@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgate_testkit::AuthScript;
-use toolgate_testkit::auth_server::script::{Consent, Registration};
+use toolgate_testkit::auth_server::script::{Consent, DeviceScript, Registration};
 use toolgate_testkit::auth_server::{Answer, Ending};
 
 use crate::login_room::{Case, LoginRoom, Way, check};
@@ -21,7 +21,7 @@ fn registered(how: Registration, member: &str, value: Option<Value>) -> AuthScri
 
 #[tokio::test]
 async fn a_registration_must_give_a_client_that_can_be_used() {
-    let answers = |answer: Answer| AuthScript::new().answer("/register", answer);
+    let registers = |answer: Answer| AuthScript::new().answer("/register", answer);
     let page = "<!doctype html><title>Welcome</title>";
     let refused = AuthScript::new().issuer(|issuer| issuer.registration = Registration::Refused);
     let fails = |what, script, why: &str| {
@@ -42,14 +42,14 @@ async fn a_registration_must_give_a_client_that_can_be_used() {
             registered(public, "token_endpoint_auth_method", Some(json!("private_key_jwt"))),
             "wants clients to show who they are by `private_key_jwt`, which was not asked for | $BY_HAND",
         ),
-        fails("a page", answers(Answer::html(200, page)), "answered 200 with a page instead of data | $BY_HAND"),
-        fails("nothing", answers(Answer::status(201)), "answered 201 with nothing | $BY_HAND"),
-        fails("an error of the server", answers(Answer::html(500, page)), "answered 500 | try again later"),
-        fails("nobody there", answers(Answer::status(404)), "answered 404 with nothing | $BY_HAND"),
-        fails("bytes that are no text", answers(Answer::status(201).bytes(b"{\"client_id\": \"\xff\"}")), "answered 201 with bytes that are not text | $BY_HAND"),
-        fails("two megabytes", answers(Answer::status(201).body("{").filler(2 * 1024 * 1024)), "cannot be reached: POST $ORIGIN/register: the answer is larger than 1048576 bytes | try again later"),
-        fails("a closed connection", answers(Answer::ending(Ending::Close)), "cannot be reached: POST $ORIGIN/register: connection closed before message completed | try again later"),
-        fails("a redirect", answers(Answer::redirect("$ORIGIN/evil")), "answered 302, and what is posted there is not sent anywhere else | $BY_HAND"),
+        fails("a page", registers(Answer::html(200, page)), "answered 200 with a page instead of data | $BY_HAND"),
+        fails("nothing", registers(Answer::status(201)), "answered 201 with nothing | $BY_HAND"),
+        fails("an error of the server", registers(Answer::html(500, page)), "answered 500 | try again later"),
+        fails("nobody there", registers(Answer::status(404)), "answered 404 with nothing | $BY_HAND"),
+        fails("bytes that are no text", registers(Answer::status(201).bytes(b"{\"client_id\": \"\xff\"}")), "answered 201 with bytes that are not text | $BY_HAND"),
+        fails("two megabytes", registers(Answer::status(201).body("{").filler(2 * 1024 * 1024)), "cannot be reached: POST $ORIGIN/register: the answer is larger than 1048576 bytes | try again later"),
+        fails("a closed connection", registers(Answer::ending(Ending::Close)), "cannot be reached: POST $ORIGIN/register: connection closed before message completed | try again later"),
+        fails("a redirect", registers(Answer::redirect("$ORIGIN/evil")), "answered 302, and what is posted there is not sent anywhere else | $BY_HAND"),
         Case::new(
             "a secret that has ended",
             registered(Registration::SecretBasic, "client_secret_expires_at", Some(json!(1))),
@@ -58,96 +58,110 @@ async fn a_registration_must_give_a_client_that_can_be_used() {
     .await;
 }
 
+/// A login that ends when the browser comes back: no code of it is redeemed.
+fn unanswered(what: &'static str, script: AuthScript, told: &str, rule: &'static str) -> Case {
+    Case::fails(what, script, told, rule).seen("register authorize")
+}
+
+fn callback(name: &str, value: Option<&str>) -> AuthScript {
+    AuthScript::new().callback(name, value)
+}
+
+fn denied() -> AuthScript {
+    AuthScript::new().issuer(|issuer| issuer.consent = Consent::Denied)
+}
+
+fn answers(query: &str) -> AuthScript {
+    AuthScript::new().answer("/authorize", Answer::redirect(format!("$REDIRECT?{query}")))
+}
+
 #[tokio::test]
 async fn an_answer_must_belong_to_this_login() {
-    let fails = |what, script, told: &str, rule| Case::fails(what, script, told, rule).seen("register authorize");
-    let callback = |name: &str, value: Option<&str>| AuthScript::new().callback(name, value);
-    let denied = || AuthScript::new().issuer(|issuer| issuer.consent = Consent::Denied);
-    let answers = |query: &str| AuthScript::new().answer("/authorize", Answer::redirect(format!("$REDIRECT?{query}")));
+    let other = "the answer belongs to another login: its `state` is not the one that was sent";
+    let evil = "the answer comes from `https://evil.example`, not from `$ORIGIN`, which was asked";
+    let slash = "the answer comes from `$ORIGIN/`, not from `$ORIGIN`, which was asked";
+    let nobody = "the answer does not say who it comes from, though `$ORIGIN` promises to";
     let promise = "authorization_response_iss_parameter_supported";
+    let by_evil = |script: AuthScript| script.callback("iss", Some("https://evil.example"));
+    let (state, issuer) = ("RFC 6749 §10.12", "RFC 9207 §2.4");
+    let two_states = answers("code=c&state=$STATE&state=$STATE&iss=$ISSUER");
+    check(vec![
+        unanswered("another state", callback("state", Some("forged")), other, state),
+        unanswered("no state", callback("state", None), "the login was given up", ""),
+        unanswered("two states", two_states, other, state),
+        unanswered("another issuer", by_evil(AuthScript::new()), evil, issuer),
+        unanswered("an issuer with a slash", callback("iss", Some("$ISSUER/")), slash, issuer),
+        unanswered("no issuer, though promised", callback("iss", None), nobody, issuer),
+        Case::new("no issuer, as nothing was promised", callback("iss", None).omits(promise)),
+        unanswered("another issuer, and no promise", by_evil(AuthScript::new().omits(promise)), evil, issuer),
+        unanswered("denied by nobody", denied().callback("iss", None), nobody, issuer),
+        unanswered("denied by somebody else", by_evil(denied()), evil, issuer),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_must_have_a_code() {
     let page = AuthScript::new().issuer(|issuer| issuer.consent = Consent::Page);
-    let page_of_error = |status| AuthScript::new().answer("/authorize", Answer::html(status, "<h1>Sorry</h1>"));
+    let leads_nowhere = |status| AuthScript::new().answer("/authorize", Answer::html(status, "<h1>Sorry</h1>"));
     let mut elsewhere = AuthScript::new();
     elsewhere.issuer.callback.to = Some("$ORIGIN/evil".to_owned());
+    let (no, gave_up) = ("the login was denied: the person said no", "the login was given up");
+    let no_code = "the answer has no usable `code`";
+    let unknown = "the authorization server answered `\\u{1b}[2Jno\\r\\nX: 1`";
+    let (refused, code) = ("RFC 6749 §4.1.2.1", "RFC 6749 §4.1.2");
+    let endless = "x".repeat(20_000);
     check(vec![
-        fails(
-            "another state",
-            callback("state", Some("forged")),
-            "the answer belongs to another login: its `state` is not the one that was sent",
-            "RFC 6749 §10.12",
-        ),
-        fails("no state", callback("state", None), "the login was given up", ""),
-        fails(
-            "two states",
-            answers("code=c&state=$STATE&state=$STATE&iss=$ISSUER"),
-            "the answer belongs to another login: its `state` is not the one that was sent",
-            "RFC 6749 §10.12",
-        ),
-        fails(
-            "another issuer",
-            callback("iss", Some("https://evil.example")),
-            "the answer comes from `https://evil.example`, not from `$ORIGIN`, which was asked",
-            "RFC 9207 §2.4",
-        ),
-        fails(
-            "an issuer with a slash",
-            callback("iss", Some("$ISSUER/")),
-            "the answer comes from `$ORIGIN/`, not from `$ORIGIN`, which was asked",
-            "RFC 9207 §2.4",
-        ),
-        fails(
-            "no issuer, though promised",
-            callback("iss", None),
-            "the answer does not say who it comes from, though `$ORIGIN` promises to",
-            "RFC 9207 §2.4",
-        ),
-        Case::new("no issuer, as nothing was promised", callback("iss", None).omits(promise)),
-        fails(
-            "another issuer, though nothing was promised",
-            callback("iss", Some("https://evil.example")).omits(promise),
-            "the answer comes from `https://evil.example`, not from `$ORIGIN`, which was asked",
-            "RFC 9207 §2.4",
-        ),
-        fails("denied", denied(), "the login was denied: the person said no", "RFC 6749 §4.1.2.1"),
-        fails(
-            "denied by nobody",
-            denied().callback("iss", None),
-            "the answer does not say who it comes from, though `$ORIGIN` promises to",
-            "RFC 9207 §2.4",
-        ),
-        fails(
-            "denied by somebody else",
-            denied().callback("iss", Some("https://evil.example")),
-            "the answer comes from `https://evil.example`, not from `$ORIGIN`, which was asked",
-            "RFC 9207 §2.4",
-        ),
-        fails("denied on the page", page, "the login was denied: the person said no", "RFC 6749 §4.1.2.1")
+        unanswered("denied", denied(), no, refused),
+        unanswered("denied on the page", page, no, refused)
             .way(Way::Presses("deny"))
             .seen("register authorize consent"),
-        fails("no code", callback("code", None), "the login was given up", ""),
-        fails("an empty code", callback("code", Some("")), "the answer has no usable `code`", "RFC 6749 §4.1.2"),
-        fails(
-            "two codes",
-            answers("code=a&code=b&state=$STATE&iss=$ISSUER"),
-            "the answer has no usable `code`",
-            "RFC 6749 §4.1.2",
-        ),
-        fails(
+        unanswered("no code", callback("code", None), gave_up, ""),
+        unanswered("an empty code", callback("code", Some("")), no_code, code),
+        unanswered("two codes", answers("code=a&code=b&state=$STATE&iss=$ISSUER"), no_code, code),
+        unanswered(
             "a code and an error",
             callback("error", Some("server_error")),
             "the authorization server failed",
-            "RFC 6749 §4.1.2.1",
+            refused,
         ),
-        fails(
-            "an error that nobody knows",
-            callback("error", Some("\u{1b}[2Jno\r\nX: 1")),
-            "the authorization server answered `\\u{1b}[2Jno\\r\\nX: 1`",
-            "RFC 6749 §4.1.2.1",
-        ),
-        fails("an answer without an end", callback("code", Some(&"x".repeat(20_000))), "the login was given up", ""),
-        fails("an error page", page_of_error(500), "the login was given up", ""),
-        fails("a page that leads nowhere", page_of_error(200), "the login was given up", ""),
-        fails("the way elsewhere", elsewhere, "the login was given up", "").seen("register authorize evil"),
+        unanswered("an error that nobody knows", callback("error", Some("\u{1b}[2Jno\r\nX: 1")), unknown, refused),
+        unanswered("an answer without an end", callback("code", Some(&endless)), gave_up, ""),
+        unanswered("an error page", leads_nowhere(500), gave_up, ""),
+        unanswered("a page that leads nowhere", leads_nowhere(200), gave_up, ""),
+        unanswered("the way elsewhere", elsewhere, gave_up, "").seen("register authorize evil"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_on_another_device_must_begin_with_what_a_person_can_use() {
+    let right = json!({
+        "device_code": "device-code-1", "user_code": "ABCD", "verification_uri": "$ORIGIN/device", "expires_in": 600,
+    });
+    let says = |member: &str, value: Value| {
+        let mut document = right.clone();
+        document[member] = value;
+        Answer::json(200, &document)
+    };
+    let fails = |what, answer: Answer, why: &str| {
+        let script = AuthScript::new().client("toolgate", None).answer("/device_authorization", answer);
+        let script = script.issuer(|issuer| issuer.device = Some(DeviceScript::default()));
+        let told = format!("the device authorization endpoint $ORIGIN/device_authorization {why}");
+        let case = Case::fails(what, script, told, "RFC 8628 §3.2").on_device().seen("device");
+        case.oauth(json!({"clientId": "toolgate"}))
+    };
+    check(vec![
+        fails("a page", Answer::html(200, "<h1>Welcome</h1>"), "answered 200 with a page instead of data | check"),
+        fails("an error of the server", Answer::status(500), "answered 500 | try again later"),
+        fails("a redirect", Answer::redirect("$ORIGIN/evil"), "answered 302, and what is posted there"),
+        fails("no code to ask with", says("device_code", json!(7)), "gave no device code"),
+        fails("no code to type in", says("user_code", json!("")), "gave no code to type in"),
+        fails("a code that steers", says("user_code", json!("\u{1b}[2J")), "gave a code that nobody can type in"),
+        fails("a code without an end", says("user_code", json!("x".repeat(9_999))), "gave a code that nobody can"),
+        fails("no address", says("verification_uri", json!(null)), "gave no address to type the code in at"),
+        fails("a script", says("verification_uri", json!("javascript:alert(1)")), "gave an address that no browser"),
+        fails("a file", says("verification_uri", json!("file:///etc/passwd")), "gave an address that no browser"),
     ])
     .await;
 }

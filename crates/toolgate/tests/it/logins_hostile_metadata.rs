@@ -23,6 +23,12 @@ fn placed(why: &str, path: &str) -> String {
     why.replace("$PLACE", &format!("$ORIGIN{path}"))
 }
 
+/// A login that fails because what the server publishes cannot be read.
+fn unread(what: &'static str, script: AuthScript, why: &str) -> Case {
+    let told = format!("the metadata of `$ORIGIN/mcp` cannot be read: {}{SET}", placed(why, OF_SERVER));
+    Case::fails(what, script, told, "")
+}
+
 /// The server publishes that instead.
 fn resource(answer: Answer) -> AuthScript {
     AuthScript::new().answer(OF_SERVER, answer)
@@ -49,65 +55,65 @@ fn json_text(text: impl Into<String>) -> Answer {
 
 #[tokio::test]
 async fn what_a_server_publishes_must_be_a_document() {
-    let fails = |what, script, why: &str| {
-        Case::fails(
-            what,
-            script,
-            format!("the metadata of `$ORIGIN/mcp` cannot be read: {}{SET}", placed(why, OF_SERVER)),
-            "",
-        )
-    };
     let page = "<!doctype html><title>Welcome</title>";
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
     let bottomless = format!("GET $PLACE: 200 OK, it is not JSON: `{}…`", "[".repeat(200));
     check(vec![
-        fails(
+        unread(
             "a page",
             resource(Answer::html(200, page)),
             "GET $PLACE: 200 OK, it is not JSON: `<!doctype html><title>Welcome</title>`",
         ),
-        fails("no JSON", resource(json_text("resource: mcp")), "GET $PLACE: 200 OK, it is not JSON: `resource: mcp`"),
-        fails("nothing", resource(json_text("")), "GET $PLACE: 200 OK, it is empty"),
-        fails("a list", resource(json_text("[1, 2]")), "GET $PLACE: 200 OK, it is JSON, and no object: `[1, 2]`"),
-        fails("JSON without a bottom", resource(json_text(deep)), &bottomless),
-        fails(
+        unread("no JSON", resource(json_text("resource: mcp")), "GET $PLACE: 200 OK, it is not JSON: `resource: mcp`"),
+        unread("nothing", resource(json_text("")), "GET $PLACE: 200 OK, it is empty"),
+        unread("a list", resource(json_text("[1, 2]")), "GET $PLACE: 200 OK, it is JSON, and no object: `[1, 2]`"),
+        unread("JSON without a bottom", resource(json_text(deep)), &bottomless),
+        unread(
             "bytes that are no text",
             resource(Answer::status(200).bytes(b"{\"resource\": \"\xff\xfe\"}")),
             "GET $PLACE: 200 OK, it is not UTF-8: `{\"resource\": \"��\"}`",
         ),
-        fails("an error of the server", resource(Answer::html(500, page)), "GET $PLACE: 500 Internal Server Error"),
-        fails("too many requests", resource(Answer::status(429)), "GET $PLACE: 429 Too Many Requests"),
-        fails(
+        unread("an error of the server", resource(Answer::html(500, page)), "GET $PLACE: 500 Internal Server Error"),
+        unread("too many requests", resource(Answer::status(429)), "GET $PLACE: 429 Too Many Requests"),
+        unread(
             "ten megabytes",
             resource(json_text("{").filler(10 * 1024 * 1024)),
             "GET $PLACE: the answer is larger than 262144 bytes",
         ),
-        fails(
+        unread(
             "a closed connection",
             resource(Answer::ending(Ending::Close)),
             "GET $PLACE: connection closed before message completed",
         ),
-        fails(
+        unread(
             "half a document",
             resource(json_text("{\"resource\":").oddity(BodyOddity::LengthTooLong)),
             "GET $PLACE: the answer broke off: error reading a body from connection",
         ),
-        fails(
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_server_publishes_is_not_looked_for_anywhere() {
+    let page = "<!doctype html><title>Welcome</title>";
+    check(vec![
+        unread(
             "a redirect to itself",
             resource(Answer::redirect(format!("$ORIGIN{OF_SERVER}"))),
             "GET $PLACE: more than 3 redirects",
         ),
-        fails(
+        unread(
             "a redirect to a file",
             resource(Answer::redirect("file:///etc/passwd")),
             "GET file:/etc/passwd: this address may not be used: `file:` is not `https:`",
         ),
-        fails(
+        unread(
             "a redirect to another host",
             resource(Answer::redirect("http://public.example/x")),
             "GET http://public.example/x: this address may not be used: it is not `https`",
         ),
-        fails(
+        unread(
             "a redirect to nowhere",
             resource(Answer::status(302)),
             "GET $PLACE: a redirect that does not say where to",
@@ -222,7 +228,7 @@ async fn what_an_authorization_server_publishes_must_be_a_document() {
         fails("nothing there", issuer(Answer::status(404)), "authorization server `$ORIGIN` publishes no metadata"),
         fails("forbidden", issuer(Answer::status(403)), "authorization server `$ORIGIN` publishes no metadata"),
         fails("ten megabytes", issuer(json_text("{").filler(10 * 1024 * 1024)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: the answer is larger than 262144 bytes"),
-        fails("a reset connection", issuer(Answer::ending(Ending::Reset)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: connection error: Connection reset by peer (os error 104)"),
+        fails("a closed connection", issuer(Answer::ending(Ending::Close)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: connection closed before message completed"),
         fails("a redirect to itself", issuer(Answer::redirect(format!("$ORIGIN{OF_ISSUER}"))), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: more than 3 redirects"),
         fails("a redirect to a file", issuer(Answer::redirect("file:///etc/passwd")), "metadata of the authorization server `$ORIGIN` cannot be used: GET file:/etc/passwd: this address may not be used: `file:` is not `https:`"),
         fails("a redirect to another host", issuer(Answer::redirect("http://public.example/x")), "metadata of the authorization server `$ORIGIN` cannot be used: GET http://public.example/x: this address may not be used: it is not `https`"),
