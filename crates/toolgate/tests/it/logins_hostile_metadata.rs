@@ -18,9 +18,10 @@ const CHECK: &str = " | check `url` of this server in the settings; the metadata
 /// What every complaint about the document of the authorization server begins with.
 const PUBLISHED: &str = "the metadata of the authorization server `$ORIGIN` cannot be used: $ORIGIN/.well-known/oauth-authorization-server: ";
 
-/// Words with the place of a document in them.
+/// Words with the place of a document in them, and what is always said of it.
 fn placed(why: &str, path: &str) -> String {
     why.replace("$PLACE", &format!("$ORIGIN{path}"))
+        .replace("$UNUSABLE", "metadata of the authorization server `$ORIGIN` cannot be used")
 }
 
 /// A login that fails because what the server publishes cannot be read.
@@ -214,24 +215,53 @@ async fn what_an_authorization_server_publishes_must_be_a_document() {
     let fails = |what, script, why: &str| Case::fails(what, script, format!("the {}{SET}", placed(why, OF_ISSUER)), "");
     let page = "<!doctype html><title>Welcome</title>";
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
-    let bottomless = format!(
-        "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 200 OK, it is not JSON: `{}…`",
-        "[".repeat(200)
-    );
+    let bottomless = format!("$UNUSABLE: GET $PLACE: 200 OK, it is not JSON: `{}…`", "[".repeat(200));
     check(vec![
-        fails("a page", issuer(Answer::html(200, page)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 200 OK, it is not JSON: `<!doctype html><title>Welcome</title>`"),
-        fails("nothing", issuer(json_text("")), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 200 OK, it is empty"),
-        fails("a list", issuer(json_text("[]")), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 200 OK, it is JSON, and no object: `[]`"),
+        fails(
+            "a page",
+            issuer(Answer::html(200, page)),
+            "$UNUSABLE: GET $PLACE: 200 OK, it is not JSON: `<!doctype html><title>Welcome</title>`",
+        ),
+        fails("nothing", issuer(json_text("")), "$UNUSABLE: GET $PLACE: 200 OK, it is empty"),
+        fails("a list", issuer(json_text("[]")), "$UNUSABLE: GET $PLACE: 200 OK, it is JSON, and no object: `[]`"),
         fails("JSON without a bottom", issuer(json_text(deep)), &bottomless),
-        fails("bytes that are no text", issuer(Answer::status(200).bytes(b"\xff\xfe{}")), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 200 OK, it is not UTF-8: `\u{fffd}\u{fffd}{}`"),
-        fails("an error of the server", issuer(Answer::html(503, page)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: 503 Service Unavailable"),
+        fails(
+            "bytes that are no text",
+            issuer(Answer::status(200).bytes(b"\xff\xfe{}")),
+            "$UNUSABLE: GET $PLACE: 200 OK, it is not UTF-8: `\u{fffd}\u{fffd}{}`",
+        ),
+        fails(
+            "an error of the server",
+            issuer(Answer::html(503, page)),
+            "$UNUSABLE: GET $PLACE: 503 Service Unavailable",
+        ),
         fails("nothing there", issuer(Answer::status(404)), "authorization server `$ORIGIN` publishes no metadata"),
         fails("forbidden", issuer(Answer::status(403)), "authorization server `$ORIGIN` publishes no metadata"),
-        fails("ten megabytes", issuer(json_text("{").filler(10 * 1024 * 1024)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: the answer is larger than 262144 bytes"),
-        fails("a closed connection", issuer(Answer::ending(Ending::Close)), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: connection closed before message completed"),
-        fails("a redirect to itself", issuer(Answer::redirect(format!("$ORIGIN{OF_ISSUER}"))), "metadata of the authorization server `$ORIGIN` cannot be used: GET $PLACE: more than 3 redirects"),
-        fails("a redirect to a file", issuer(Answer::redirect("file:///etc/passwd")), "metadata of the authorization server `$ORIGIN` cannot be used: GET file:/etc/passwd: this address may not be used: `file:` is not `https:`"),
-        fails("a redirect to another host", issuer(Answer::redirect("http://public.example/x")), "metadata of the authorization server `$ORIGIN` cannot be used: GET http://public.example/x: this address may not be used: it is not `https`"),
+        fails(
+            "ten megabytes",
+            issuer(json_text("{").filler(10 * 1024 * 1024)),
+            "$UNUSABLE: GET $PLACE: the answer is larger than 262144 bytes",
+        ),
+        fails(
+            "a closed connection",
+            issuer(Answer::ending(Ending::Close)),
+            "$UNUSABLE: GET $PLACE: connection closed before message completed",
+        ),
+        fails(
+            "a redirect to itself",
+            issuer(Answer::redirect(format!("$ORIGIN{OF_ISSUER}"))),
+            "$UNUSABLE: GET $PLACE: more than 3 redirects",
+        ),
+        fails(
+            "a redirect to a file",
+            issuer(Answer::redirect("file:///etc/passwd")),
+            "$UNUSABLE: GET file:/etc/passwd: this address may not be used: `file:` is not `https:`",
+        ),
+        fails(
+            "a redirect to another host",
+            issuer(Answer::redirect("http://public.example/x")),
+            "$UNUSABLE: GET http://public.example/x: this address may not be used: it is not `https`",
+        ),
     ])
     .await;
 }
