@@ -7,7 +7,6 @@
 mod installed;
 mod listening;
 mod room;
-#[expect(dead_code, reason = "not every key is pressed here")]
 #[path = "../it/screen.rs"]
 #[expect(dead_code, reason = "these tests press no keys")]
 mod screen;
