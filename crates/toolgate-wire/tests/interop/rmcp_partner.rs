@@ -292,6 +292,8 @@ async fn asked_by_rmcp(by: By, lifecycle: ClientLifecycleMode, version: Protocol
         command.arg("stdio").env("PARTNER_LOG", &server.log).env("PARTNER_SLOW_SECONDS", SLOW_SECONDS);
         asking.serve_with_lifecycle(TokioChildProcess::new(command).expect("our server starts"), lifecycle).await
     } else {
+        // Its HTTP client wants to be able to speak TLS, though nobody does here.
+        let _is_there_already = rustls::crypto::ring::default_provider().install_default().is_err();
         asking.serve_with_lifecycle(StreamableHttpClientTransport::from_uri(server.target[1].as_str()), lifecycle).await
     };
     let client = client.expect("rmcp understands our server");

@@ -68,6 +68,8 @@ async fn meet_pipe(script: Script) -> (Connected, Record) {
 }
 
 async fn meet_http(server: &ScriptedHttp) -> Connected {
+    // Its HTTP client wants to be able to speak TLS, though nobody does here.
+    let _is_there_already = rustls::crypto::ring::default_provider().install_default().is_err();
     let transport = StreamableHttpClientTransport::from_uri(server.url());
     within("connecting", Counting::default().serve_with_lifecycle(transport, auto())).await
 }
