@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use inquire::Confirm;
+use inquire::{Confirm, Password, PasswordDisplayMode, Text};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use toolgate::ServerName;
-use toolgate::auth::guide::{Brought, LoginGuide, LoginPage, LoginReason};
+use toolgate::auth::guide::{Brought, ClientNeeded, EnteredClient, LoginGuide, LoginPage, LoginReason};
 use toolgate::shape::visible;
+use toolgate::{Secret, ServerName};
 
 use crate::limits::PASTED_LINE_BYTES_MAX;
 use crate::question::Asker;
@@ -26,6 +26,8 @@ pub(crate) struct TerminalGuide {
     pub(crate) asks_first: bool,
     /// Whether a browser may be opened.
     pub(crate) opens_browser: bool,
+    /// Whether somebody can be asked something.
+    pub(crate) somebody_types: bool,
     /// Whether somebody can type something, or has put it into a pipe.
     pub(crate) reads_lines: bool,
 }
@@ -44,6 +46,22 @@ impl LoginGuide for TerminalGuide {
         });
         Box::pin(async move {
             let answer = asking.await.unwrap_or(false);
+            drop(waiting);
+            answer
+        })
+    }
+
+    fn ask_for_client(&self, server: ServerName, needed: ClientNeeded) -> BoxFuture<'static, Option<EnteredClient>> {
+        let (talk, can_type) = (self.talk.clone(), self.somebody_types);
+        let (asker, waiting) = Asker::new();
+        let asking = tokio::task::spawn_blocking(move || {
+            if !can_type {
+                return None;
+            }
+            talk.asking(&asker, || ask_for_client(&server, &needed)).flatten()
+        });
+        Box::pin(async move {
+            let answer = asking.await.ok().flatten();
             drop(waiting);
             answer
         })
@@ -105,6 +123,25 @@ impl TerminalGuide {
             }
         }
     }
+}
+
+/// Whoever registered a client by hand knows its name. No name gives up.
+fn ask_for_client(server: &ServerName, needed: &ClientNeeded) -> Option<EnteredClient> {
+    let (name, issuer) = (visible::line(server), visible::line(&needed.issuer));
+    let address = needed.redirect_uri.as_deref().map(|uri| format!(" It comes back to {}", visible::line(uri)));
+    let help = format!("{issuer} registers nobody by itself: register a client there.{}", address.unwrap_or_default());
+    let client_id =
+        Text::new(&format!("Client ID for {name} (empty gives up):")).with_help_message(&help).prompt().ok()?;
+    let client_id = client_id.trim().to_owned();
+    if client_id.is_empty() {
+        return None;
+    }
+    let secret = Password::new("Client secret (empty if it has none):")
+        .with_display_mode(PasswordDisplayMode::Masked)
+        .without_confirmation()
+        .prompt()
+        .ok()?;
+    Some(EnteredClient { client_id, client_secret: (!secret.is_empty()).then(|| Secret::new(secret)) })
 }
 
 fn reason(server: &ServerName, why: &LoginReason) -> String {

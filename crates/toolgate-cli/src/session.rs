@@ -153,6 +153,7 @@ impl Session {
             talk: self.printer.talk().clone(),
             asks_first: true,
             opens_browser: self.has_a_browser(),
+            somebody_types: can_be_asked,
             reads_lines: true,
         };
         let person = Person {

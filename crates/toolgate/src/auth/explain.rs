@@ -7,7 +7,7 @@ use super::fetch::Fetcher;
 use super::journal::{Journal, StepOutcome};
 use super::login::Login;
 use super::probe::{asks_for_login, handshake, probe};
-use super::register::{Choice, ClientRules, choose};
+use super::register::{Choice, ClientRules, choose, unknown_client};
 use super::scopes::choose_scopes;
 use super::server_login::ServerLogin;
 use super::shown::shown;
@@ -98,6 +98,7 @@ fn client(journal: &Journal, login: &ServerLogin, found: &Discovered) {
     let (outcome, detail) = match choose(&login.account().options, &rules, redirect_uri, None, now) {
         Ok(Choice::Known(client)) => (StepOutcome::Good, format!("the client `{}`", client.client_id)),
         Ok(Choice::Register(at)) => (StepOutcome::Good, format!("a client is registered at {}", shown(&at))),
+        Ok(Choice::Ask) => (StepOutcome::Failed, unknown_client(&found.issuer, redirect_uri).to_string()),
         Err(error) => (StepOutcome::Failed, error.to_string()),
     };
     journal.note("choose who we are", outcome, detail, Some(REGISTRATION));

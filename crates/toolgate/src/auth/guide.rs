@@ -4,6 +4,7 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
+use crate::secret::Secret;
 use crate::server_name::ServerName;
 
 /// Leads a person through a login.
@@ -11,9 +12,32 @@ pub trait LoginGuide: Send + Sync + fmt::Debug {
     /// Whether the person wants to log in to `server` now, because it said `why`.
     fn wants_to_log_in(&self, server: ServerName, why: LoginReason) -> BoxFuture<'static, bool>;
 
+    /// Asks the person for a client that they registered by hand, where nothing else can be had. Nobody is asked by default.
+    fn ask_for_client(&self, _server: ServerName, _needed: ClientNeeded) -> BoxFuture<'static, Option<EnteredClient>> {
+        Box::pin(async { None })
+    }
+
     /// Sends the person to a page. Gives what they brought back by hand: the address the browser ended at, or a code. A person who brings
     /// nothing back keeps it waiting; it is dropped when the login ends in another way.
     fn visit(&self, server: ServerName, page: LoginPage) -> BoxFuture<'static, Brought>;
+}
+
+/// A client that has to be registered by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientNeeded {
+    /// With this authorization server.
+    pub issuer: String,
+    /// To come back to this address.
+    pub redirect_uri: Option<String>,
+}
+
+/// A client that a person registered by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnteredClient {
+    /// Its name.
+    pub client_id: String,
+    /// Its secret, if it has one.
+    pub client_secret: Option<Secret>,
 }
 
 /// Why a login is needed.

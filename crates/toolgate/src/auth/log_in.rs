@@ -13,12 +13,12 @@ use super::device;
 use super::discover::{Discovered, discover};
 use super::dpop::{Nonces, ProofKey};
 use super::fetch::Fetcher;
-use super::guide::{Brought, LoginGuide, LoginPage};
+use super::guide::{Brought, ClientNeeded, LoginGuide, LoginPage};
 use super::journal::{Journal, StepOutcome};
 use super::kept_logins::KeptLogins;
 use super::login::{ClientIdentity, Login};
 use super::page::Page;
-use super::register::{Choice, ClientRules, Registration, choose, register};
+use super::register::{Choice, ClientRules, Registration, choose, entered, register, unknown_client};
 use super::scopes::choose_scopes;
 use super::shown::shown;
 use super::signature::SigningKey;
@@ -50,6 +50,7 @@ pub(crate) struct LogIn<'a> {
     pub(crate) wants: &'a Wants,
     /// What the login that is there is good for.
     pub(crate) held: &'a [String],
+    pub(crate) guide: &'a dyn LoginGuide,
     pub(crate) journal: &'a Journal,
 }
 
@@ -64,7 +65,7 @@ struct Ready<'a> {
 
 impl LogIn<'_> {
     /// Leads the person through it.
-    pub(crate) async fn run(&self, wish: &LoginWish, guide: &dyn LoginGuide) -> Result<Login> {
+    pub(crate) async fn run(&self, wish: &LoginWish) -> Result<Login> {
         let discovered = discover(self.fetcher, self.account, self.wants, self.journal).await?;
         let scopes = match wish.scopes.as_slice() {
             [] => choose_scopes(self.wants, &self.account.options, &discovered, self.held),
@@ -75,14 +76,14 @@ impl LogIn<'_> {
         self.journal.good("choose what to ask for", asked);
         let on_device = wish.on_device || self.account.options.grant == GrantKind::DeviceCode;
         let logged_in = if on_device {
-            self.on_device(&discovered, &scopes, guide).await
+            self.on_device(&discovered, &scopes).await
         } else {
-            self.in_browser(&discovered, &scopes, guide).await
+            self.in_browser(&discovered, &scopes).await
         };
         logged_in.map_err(|error| error.about(&self.account.server))
     }
 
-    async fn in_browser(&self, discovered: &Discovered, scopes: &[String], guide: &dyn LoginGuide) -> Result<Login> {
+    async fn in_browser(&self, discovered: &Discovered, scopes: &[String]) -> Result<Login> {
         let endpoint = self.endpoint(discovered.server.authorization_endpoint.as_deref(), "authorization_endpoint")?;
         let options = &self.account.options;
         let kept = self.store.client(&discovered.issuer).await?;
@@ -94,7 +95,7 @@ impl LogIn<'_> {
         let wanted = self.wanted(discovered, scopes);
         let begun = authorization(&endpoint, &client.client_id, &redirect_uri, &wanted)?;
         self.journal.good(format!("send the browser to {}", shown(&endpoint)), "it comes back with a code");
-        let answered = self.wait_for_code(&begun, discovered, &mut callback, guide).await;
+        let answered = self.wait_for_code(&begun, discovered, &mut callback).await;
         // Whoever forgot a client that they registered shows the person a page about that, and sends nobody back.
         if answered.is_err() && !callback.was_visited && kept.as_ref() == Some(&client) {
             self.store.forget_client(&client).await;
@@ -127,7 +128,6 @@ impl LogIn<'_> {
         begun: &Authorization,
         discovered: &Discovered,
         callback: &mut Callback,
-        guide: &dyn LoginGuide,
     ) -> Result<(Secret, Option<Arrival>)> {
         let expected = Expected {
             state: begun.state.clone(),
@@ -135,7 +135,7 @@ impl LogIn<'_> {
             names_issuer: discovered.server.authorization_response_iss_parameter_supported,
         };
         let server = &self.account.server;
-        let visit = || guide.visit(server.clone(), LoginPage::Browser { url: begun.url.to_string() });
+        let visit = || self.guide.visit(server.clone(), LoginPage::Browser { url: begun.url.to_string() });
         let mut visiting = visit();
         let late = tokio::time::sleep(Duration::from_millis(LOGIN_WAIT_MS));
         tokio::pin!(late);
@@ -177,7 +177,7 @@ impl LogIn<'_> {
         }
     }
 
-    async fn on_device(&self, discovered: &Discovered, scopes: &[String], guide: &dyn LoginGuide) -> Result<Login> {
+    async fn on_device(&self, discovered: &Discovered, scopes: &[String]) -> Result<Login> {
         let Some(endpoint) = discovered.server.device_authorization_endpoint.as_deref() else {
             let what = format!("`{}` offers no login on another device", discovered.issuer);
             return Err(failed(&what).hinting("log in without `--device`"));
@@ -198,7 +198,7 @@ impl LogIn<'_> {
             code: begun.user_code.clone(),
             complete_url: begun.verification_uri_complete.as_ref().map(Url::to_string),
         };
-        let visiting = guide.visit(self.account.server.clone(), page);
+        let visiting = self.guide.visit(self.account.server.clone(), page);
         let gives_up = async {
             if !matches!(visiting.await, Brought::GaveUp) {
                 std::future::pending::<()>().await;
@@ -240,6 +240,17 @@ impl LogIn<'_> {
                 let on_another_device = redirect_uri.is_none();
                 let registration = Registration { rules, wish, redirect_uri, scopes, on_another_device };
                 let client = register(self.fetcher, &endpoint, &registration, self.journal).await?;
+                self.store.put_client(client.clone()).await?;
+                Ok(client)
+            }
+            Choice::Ask => {
+                let needed =
+                    ClientNeeded { issuer: discovered.issuer.clone(), redirect_uri: redirect_uri.map(str::to_owned) };
+                let Some(client) = self.guide.ask_for_client(self.account.server.clone(), needed).await else {
+                    return Err(unknown_client(&discovered.issuer, redirect_uri));
+                };
+                let client = entered(client, &self.account.options, &rules, redirect_uri)?;
+                self.journal.good("ask who we are", format!("the client `{}`", client.client_id));
                 self.store.put_client(client.clone()).await?;
                 Ok(client)
             }

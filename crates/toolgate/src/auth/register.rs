@@ -11,6 +11,7 @@ use url::Url;
 use super::account::LoginOptions;
 use super::client::{Means, choose_method};
 use super::exchange::{Exchange, shown};
+use super::guide::EnteredClient;
 use super::journal::{Journal, StepOutcome};
 use super::login::{ClientIdentity, ClientMethod, ClientOrigin};
 use super::token_answer::{TokenError, TokenErrorKind, fields, seconds, visible};
@@ -41,6 +42,8 @@ pub(crate) enum Choice {
     Known(ClientIdentity),
     /// We have to be registered there first.
     Register(Url),
+    /// Only the person can know: the authorization server registers nobody by itself.
+    Ask,
 }
 
 /// Decides who we are. `kept` is an identity from before, of any authorization server.
@@ -72,8 +75,7 @@ pub(crate) fn choose(
     if let Some(endpoint) = rules.registration_endpoint {
         return Ok(Choice::Register(endpoint.clone()));
     }
-    let message = format!("the authorization server {} registers no clients by itself", visible(rules.issuer, &[]));
-    Err(Error::new(ErrorKind::LoginFailed, message).hinting(by_hand(redirect_uri)))
+    Ok(Choice::Ask)
 }
 
 fn known(
@@ -106,6 +108,26 @@ fn check_document(address: &str) -> Result<()> {
     }
     let message = format!("`oauth.clientMetadataUrl` is `{address}`, which cannot name a client");
     Err(Error::new(ErrorKind::Settings, message).hinting("it looks like `https://example.com/oauth/client.json`"))
+}
+
+/// There is nobody who could say who we are.
+pub(crate) fn unknown_client(issuer: &str, redirect_uri: Option<&str>) -> Error {
+    let message = format!("the authorization server {} registers no clients by itself", visible(issuer, &[]));
+    Error::new(ErrorKind::LoginFailed, message).hinting(by_hand(redirect_uri))
+}
+
+/// A client that the person registered by hand, to be kept like one of ours.
+pub(crate) fn entered(
+    client: EnteredClient,
+    options: &LoginOptions,
+    rules: &ClientRules<'_>,
+    redirect_uri: Option<&str>,
+) -> Result<ClientIdentity> {
+    let EnteredClient { client_id, client_secret } = client;
+    let means = Means { secret: client_secret.is_some(), key: options.private_key.is_some() };
+    let method = choose_method(options.client_method.as_deref(), rules.methods, means)?;
+    let identity = known(rules.issuer, &client_id, client_secret, method, ClientOrigin::Registered);
+    Ok(ClientIdentity { redirect_uri: redirect_uri.map(str::to_owned), ..identity })
 }
 
 fn by_hand(redirect_uri: Option<&str>) -> String {

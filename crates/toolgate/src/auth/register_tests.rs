@@ -9,7 +9,8 @@ use super::super::account::LoginOptions;
 use super::super::journal::Journal;
 use super::super::login::{ClientIdentity, ClientMethod, ClientOrigin};
 use super::super::scripted_exchange::{Scripted, ScriptedExchange, SetClock, json as scripted};
-use super::{Choice, ClientRules, Registration, choose, register};
+use super::{Choice, ClientRules, Registration, choose, register, unknown_client};
+use crate::error::Error;
 use crate::secret::Secret;
 
 const ISSUER: &str = "https://as.example";
@@ -42,10 +43,12 @@ fn with_document(address: &str) -> LoginOptions {
 
 /// The choice on one line.
 fn chosen(options: &LoginOptions, rules: &ClientRules<'_>, kept: Option<&ClientIdentity>) -> String {
+    let told = |error: &Error| format!("{error} / {}", error.hint().unwrap_or_default());
     match choose(options, rules, Some(REDIRECT), kept, SetClock::start()) {
         Ok(Choice::Known(client)) => format!("{} {:?} {}", client.client_id, client.origin, client.method.as_str()),
         Ok(Choice::Register(endpoint)) => format!("register at {endpoint}"),
-        Err(error) => format!("{error} / {}", error.hint().unwrap_or_default()),
+        Ok(Choice::Ask) => told(&unknown_client(rules.issuer, Some(REDIRECT))),
+        Err(error) => told(&error),
     }
 }
 
@@ -79,7 +82,7 @@ fn the_ways_are_tried_in_order() {
     for (options, rules, kept, expected) in rows {
         assert_eq!(chosen(options, rules, kept), expected);
     }
-    let error = choose(&none, &nothing, None, None, SetClock::start()).unwrap_err();
+    let error = unknown_client(ISSUER, None);
     assert_eq!(error.hint(), Some("register a client there by hand, and set `oauth.clientId`"));
 }
 

@@ -143,7 +143,9 @@ impl Renewer {
         };
         let client = match choose(options, &rules, None, None, self.env.clock.now()).map_err(unusable)? {
             Choice::Known(client) => client,
-            Choice::Register(_) => return Err(RenewError::NeedsPerson("there is no `oauth.clientId`".to_owned())),
+            Choice::Register(_) | Choice::Ask => {
+                return Err(RenewError::NeedsPerson("there is no `oauth.clientId`".to_owned()));
+            }
         };
         let url = address(server.token_endpoint.as_deref().unwrap_or_default(), "tokenUrl").map_err(unusable)?;
         let key = signing_key(&self.account).map_err(unusable)?;

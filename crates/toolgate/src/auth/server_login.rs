@@ -135,9 +135,10 @@ impl ServerLogin {
             nonces: &self.renewer.nonces,
             wants,
             held: held.as_deref().map_or(&[], |login| &login.scopes),
+            guide,
             journal,
         };
-        let login = flow.run(wish, guide).await?;
+        let login = flow.run(wish).await?;
         let login = self.kept.put(&self.key, login).await?;
         self.keeper.reload().await?;
         Ok(login)

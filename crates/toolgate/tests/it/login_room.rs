@@ -10,11 +10,11 @@ use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use toolgate::auth::LoginWish;
-use toolgate::auth::guide::{Brought, LoginGuide, LoginPage, LoginReason};
+use toolgate::auth::guide::{Brought, ClientNeeded, EnteredClient, LoginGuide, LoginPage, LoginReason};
 use toolgate::auth::journal::{Journal, StepOutcome};
 use toolgate::auth::store::TokenStore;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Clock, Error, FrontEnd, Host, HostEnv, ServerName};
+use toolgate::{Clock, Error, FrontEnd, Host, HostEnv, Secret, ServerName};
 use toolgate_testkit::auth_server::browser;
 use toolgate_testkit::world::TestClock;
 use toolgate_testkit::{AuthScript, AuthServer};
@@ -33,6 +33,8 @@ pub(crate) enum Way {
     PastesAddress,
     /// Opens it on another machine and pastes the code alone.
     PastesCode,
+    /// Has registered a client with a secret by hand and says so when asked, then opens it.
+    KnowsClient(&'static str, &'static str),
     /// Does nothing.
     Stays,
     /// Does not want to log in.
@@ -90,7 +92,7 @@ impl Person {
                 let (_, code) = address.split_once("code=").unwrap();
                 Brought::Text(code.split('&').next().unwrap().to_owned())
             }
-            Way::Opens | Way::Presses(_) => self.opens(url).await,
+            Way::Opens | Way::Presses(_) | Way::KnowsClient(..) => self.opens(url).await,
         }
     }
 
@@ -124,6 +126,16 @@ impl LoginGuide for Person {
         self.seen(|seen| seen.reasons.push(why));
         let wants = self.way != Way::Declines;
         Box::pin(async move { wants })
+    }
+
+    fn ask_for_client(&self, _server: ServerName, _needed: ClientNeeded) -> BoxFuture<'static, Option<EnteredClient>> {
+        let client = match self.way {
+            Way::KnowsClient(id, secret) => {
+                Some(EnteredClient { client_id: id.to_owned(), client_secret: Some(Secret::new(secret)) })
+            }
+            _ => None,
+        };
+        Box::pin(async move { client })
     }
 
     fn visit(&self, _server: ServerName, page: LoginPage) -> BoxFuture<'static, Brought> {

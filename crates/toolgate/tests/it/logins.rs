@@ -79,6 +79,9 @@ async fn every_kind_of_client_is_taken() {
         Case::new("known, with a secret for the form", known("client_secret_post", Some("very-secret")))
             .oauth(settings(post))
             .seen("authorize token"),
+        Case::new("asked for", known("client_secret_basic", Some("very-secret")))
+            .way(Way::KnowsClient("toolgate", "very-secret"))
+            .seen("authorize token"),
         Case::new(
             "named by a document",
             registered(Registration::Absent).issuer(|issuer| issuer.client_documents = true),

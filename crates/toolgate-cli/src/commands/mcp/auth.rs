@@ -138,6 +138,7 @@ fn guide(session: &Session, arguments: &Arguments) -> TerminalGuide {
     TerminalGuide {
         talk: session.printer.talk().clone(),
         asks_first: false,
+        somebody_types,
         opens_browser: somebody_types && !arguments.no_browser && session.has_a_browser(),
         reads_lines: somebody_types || arguments.no_browser,
     }
