@@ -19,6 +19,7 @@ use tokio::task::AbortHandle;
 use url::{Host, Url};
 
 use super::page::Page;
+use super::place::is_loopback;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{
     CALLBACK_BROWSERS_MAX, CALLBACK_FLUSH_MS, CALLBACK_HEADER_BYTES_MAX, CALLBACK_HEADER_MS, CALLBACK_PAGE_MS,
@@ -142,16 +143,6 @@ fn addresses(wanted: &Url) -> Vec<IpAddr> {
         Some(Host::Ipv6(_)) => vec![Ipv6Addr::LOCALHOST.into()],
         Some(Host::Domain(_)) => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
         Some(Host::Ipv4(_)) | None => vec![Ipv4Addr::LOCALHOST.into()],
-    }
-}
-
-/// Whether an address names this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn explain(login: &ServerLogin) -> Journal {
     if held.is_some() {
         try_out(&journal, login, &fetcher).await;
     }
-    let (wants, _) = probe(&fetcher, &account.url, &journal).await;
+    let wants = probe(&fetcher, &account.url, &journal).await;
     let Ok(found) = discover(&fetcher, account, &wants, &journal).await else {
         return journal; // The step that failed is the last one there.
     };

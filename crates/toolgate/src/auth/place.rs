@@ -92,7 +92,8 @@ fn looks_local(url: &Url) -> bool {
     is_loopback(url) || address_of(url).is_some_and(is_local_address)
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether the text of a host says that it is this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => {
             let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();

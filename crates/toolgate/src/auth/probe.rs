@@ -17,8 +17,8 @@ const HANDSHAKE: &str = concat!(
     r#""}}}"#
 );
 
-/// What the server asks for, and whether it asks for a login at all.
-pub(crate) async fn probe(fetcher: &Fetcher, url: &Url, journal: &Journal) -> (Wants, bool) {
+/// What the server asks for; nothing when it does not ask for a login.
+pub(crate) async fn probe(fetcher: &Fetcher, url: &Url, journal: &Journal) -> Wants {
     let asked = format!("POST {}", shown(url));
     let answer = match handshake(fetcher, url, HeaderMap::new()).await {
         // The older transport is opened with GET, and says the same there.
@@ -31,7 +31,7 @@ pub(crate) async fn probe(fetcher: &Fetcher, url: &Url, journal: &Journal) -> (W
         Ok(answer) => judge(&answer, &asked, journal),
         Err(error) => {
             journal.note(asked, StepOutcome::Nothing, error.to_string(), None);
-            (Wants::default(), false)
+            Wants::default()
         }
     }
 }
@@ -49,18 +49,18 @@ pub(crate) fn asks_for_login(answer: &Fetched) -> bool {
     answer.status == StatusCode::UNAUTHORIZED || (answer.status == StatusCode::FORBIDDEN && has_challenge)
 }
 
-fn judge(answer: &Fetched, asked: &str, journal: &Journal) -> (Wants, bool) {
+fn judge(answer: &Fetched, asked: &str, journal: &Journal) -> Wants {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<String> = answer.headers.get_all(WWW_AUTHENTICATE).iter().map(text).collect();
     let status = answer.status.as_u16();
     if !asks_for_login(answer) {
         let detail = format!("HTTP {status}: the server does not ask for a login");
         journal.note(asked, StepOutcome::Nothing, detail, Some("RFC 9728 §5: a challenge comes with 401"));
-        return (Wants::default(), false);
+        return Wants::default();
     }
     let wants = wants(&parse(&headers));
     let metadata = wants.resource_metadata.as_deref().unwrap_or("nothing");
     let detail = format!("HTTP {status}; the challenge points to {metadata}");
     journal.note(asked, StepOutcome::Good, detail, Some("RFC 9728 §5.1: `resource_metadata` says where to look"));
-    (wants, true)
+    wants
 }

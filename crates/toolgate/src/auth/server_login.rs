@@ -102,7 +102,7 @@ impl ServerLogin {
     ) -> Result<()> {
         let _one_at_a_time = self.logging_in.lock().await;
         let fetcher = self.renewer.fetcher().await;
-        let (wants, _) = probe(&fetcher, &self.account().url, journal).await;
+        let wants = probe(&fetcher, &self.account().url, journal).await;
         if self.account().options.grant.needs_a_person() {
             return self.log_in(&wants, wish, guide, journal).await.map(drop);
         }

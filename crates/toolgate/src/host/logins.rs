@@ -8,7 +8,6 @@ use crate::auth::journal::Journal;
 use crate::auth::store::{KeptLogin, LoginStore};
 use crate::auth::{LoginWish, ServerLogin, explain};
 use crate::error::{Error, ErrorKind, Result};
-use crate::servers::ServerConfig;
 use crate::trust::AdmittedServers;
 
 impl Host {
@@ -36,16 +35,6 @@ impl Host {
     pub async fn explain_login(&self, server: AdmittedServers) -> Result<Journal> {
         let login = self.login_of(server).await?;
         Ok(explain::explain(&login).await)
-    }
-
-    /// Forgets the login to a server, at its authorization server too when that can be told. Whether there was one.
-    ///
-    /// # Errors
-    /// When the kept logins cannot be read or written.
-    pub async fn log_out(&self, server: &ServerConfig) -> Result<bool> {
-        let name = server.name.clone();
-        let count = self.board.manager.logins().kept().with(move |store| store.remove_server(&name)).await?;
-        Ok(count > 0)
     }
 
     /// All logins that are kept.

@@ -12,7 +12,7 @@ use toolgate::auth::journal::{Journal, StepOutcome};
 use toolgate::auth::store::KeptLogin;
 use toolgate::servers::ServerConfig;
 use toolgate::shape::visible;
-use toolgate::{Host, Interest, ServerStatus};
+use toolgate::{Interest, ServerStatus};
 
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
@@ -120,7 +120,7 @@ fn log_in(session: &mut Session, arguments: &Arguments, name: &str) -> Result<En
         host.start(servers);
         let view = host.settled(name).await?;
         let tools = (view.status == ServerStatus::Connected).then(|| host.catalog_now().tools().len());
-        report(printer, name, &kept, tools, host)?;
+        report(printer, name, &kept, tools)?;
         match view.error {
             Some(error) if tools.is_none() => {
                 let known = CommandError::from(error).about(name);
@@ -173,7 +173,7 @@ fn failed(name: &str, error: &toolgate::Error, journal: &Journal) -> CommandErro
     known.hint(format!("`toolgate mcp auth explain {name}` shows every step"))
 }
 
-fn report(printer: &mut Printer, name: &str, kept: &KeptLogin, tools: Option<usize>, host: &Host) -> Result<()> {
+fn report(printer: &mut Printer, name: &str, kept: &KeptLogin, tools: Option<usize>) -> Result<()> {
     if printer.form() == Form::Json {
         printer.json(|json| {
             json.object(|object| {
@@ -186,7 +186,7 @@ fn report(printer: &mut Printer, name: &str, kept: &KeptLogin, tools: Option<usi
         return Ok(());
     }
     let paint = printer.paint();
-    let life = overview::life(kept, host);
+    let life = overview::life(kept);
     printer.line(&format!("{} logged in to {} ({life})", paint.green("✓"), visible::line(name)))?;
     if let Some(tools) = tools {
         printer.line(&format!("  it offers {}", counted(tools, "tool")))?;

@@ -5,7 +5,7 @@ use toolgate::auth::store::KeptLogin;
 use toolgate::connect::ServerView;
 use toolgate::servers::TransportConfig;
 use toolgate::shape::visible;
-use toolgate::{Host, Interest, ServerStatus};
+use toolgate::{Interest, ServerStatus};
 
 use crate::arrival::all_settled;
 use crate::columns::table;
@@ -32,7 +32,7 @@ pub(super) fn run(session: &mut Session) -> Result<Ending> {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let kept = host.kept_logins()?;
-        let lines: Vec<Line> = host.servers().iter().map(|view| line(view, &kept, host)).collect();
+        let lines: Vec<Line> = host.servers().iter().map(|view| line(view, &kept)).collect();
         match printer.form() {
             Form::Json => printer.json(|json| write(json, &lines))?,
             Form::Text => print(printer, &lines)?,
@@ -41,7 +41,7 @@ pub(super) fn run(session: &mut Session) -> Result<Ending> {
     })
 }
 
-fn line(view: &ServerView, kept: &[KeptLogin], host: &Host) -> Line {
+fn line(view: &ServerView, kept: &[KeptLogin]) -> Line {
     let name = view.name().to_string();
     let kept = kept.iter().find(|kept| kept.server == *view.name()).cloned();
     let words = view.error.as_ref().map(ToString::to_string);
@@ -50,7 +50,7 @@ fn line(view: &ServerView, kept: &[KeptLogin], host: &Host) -> Line {
         (ServerStatus::NeedsLogin, Some(_)) => {
             ("needs a login", "the login that is kept has ended or was refused".to_owned())
         }
-        (ServerStatus::Connected, Some(kept)) => ("logged in", life(kept, host)),
+        (ServerStatus::Connected, Some(kept)) => ("logged in", life(kept)),
         (ServerStatus::Connected, None) => ("open", "it asks for no login, or the settings say who you are".to_owned()),
         (_, _) => ("not reached", words.unwrap_or_default()),
     };
@@ -58,7 +58,7 @@ fn line(view: &ServerView, kept: &[KeptLogin], host: &Host) -> Line {
 }
 
 /// How long a login lasts, in words.
-pub(super) fn life(kept: &KeptLogin, _host: &Host) -> String {
+pub(super) fn life(kept: &KeptLogin) -> String {
     let renewed = "renewed by itself";
     let until = kept
         .expires_at
