@@ -9,6 +9,7 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
+use crate::departure::{Departure, SendMark};
 use crate::error::{Error, Result};
 use crate::limits::{REQUEST_IDLE_MS, REQUEST_TOTAL_MS};
 use crate::link::Outgoing;
@@ -36,6 +37,7 @@ pub struct Call {
     about: Option<Id>,
     headers: Vec<(HeaderName, HeaderValue)>,
     silent_when_dropped: bool,
+    mark: Option<SendMark>,
 }
 
 impl Call {
@@ -52,6 +54,7 @@ impl Call {
             about: None,
             headers: Vec::new(),
             silent_when_dropped: false,
+            mark: None,
         }
     }
 
@@ -110,6 +113,13 @@ impl Call {
         self
     }
 
+    /// Sets `mark` before a byte of this call can have left. It stays unset when the call ends without having left.
+    #[must_use]
+    pub fn mark(mut self, mark: &SendMark) -> Self {
+        self.mark = Some(mark.clone());
+        self
+    }
+
     pub(crate) fn wants_progress(&self) -> bool {
         self.progress.is_some()
     }
@@ -145,10 +155,11 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Cancels a call at the other side when it is dropped before its answer came.
+/// Withdraws a call that ends before it has left, and cancels one at the other side that is dropped before its answer came.
 struct Unfinished<'a> {
     core: &'a Arc<Core>,
     id: CallId,
+    departure: Option<Arc<Departure>>,
     silent: bool,
     reason: &'static str,
 }
@@ -156,7 +167,8 @@ struct Unfinished<'a> {
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         let gave_up = self.core.leave(self.id);
-        if !gave_up || self.silent || !self.core.link().is_ok_and(|link| link.cancels_with_message()) {
+        let never_left = self.departure.as_ref().is_some_and(|departure| departure.withdraw());
+        if !gave_up || never_left || self.silent || !self.core.link().is_ok_and(|link| link.cancels_with_message()) {
             return;
         }
         let params = serde_json::json!({"requestId": self.id, "reason": self.reason});
@@ -178,6 +190,7 @@ impl Core {
         let mut outgoing = Outgoing::one(call.message(id)).about(call.about.clone());
         outgoing.headers.clone_from(&call.headers);
         outgoing.name.clone_from(&call.name);
+        outgoing.departure = Departure::of(call.mark.iter().cloned().collect());
         self.exchange(id, &call, outgoing, (started, answer)).await
     }
 
@@ -188,8 +201,13 @@ impl Core {
         outgoing: Outgoing,
         (started, mut answer): (Instant, oneshot::Receiver<Result<RawJson>>),
     ) -> Result<RawJson> {
-        let mut unfinished =
-            Unfinished { core: self, id, silent: call.silent_when_dropped, reason: "the caller gave up" };
+        let mut unfinished = Unfinished {
+            core: self,
+            id,
+            departure: outgoing.departure.clone(),
+            silent: call.silent_when_dropped,
+            reason: "the caller gave up",
+        };
         let mut sending = pin!(self.send(outgoing));
         let mut sent = false;
         let mut alarm = pin!(sleep_until(started + call.idle.min(call.total)));
@@ -216,12 +234,19 @@ impl Core {
     }
 
     pub(crate) async fn call_batch(self: &Arc<Self>, calls: Vec<Call>) -> Result<Vec<Result<RawJson>>> {
+        let departure = Departure::of(calls.iter().filter_map(|call| call.mark.clone()).collect());
         let mut messages = Vec::with_capacity(calls.len());
         let mut entered = Vec::with_capacity(calls.len());
         for call in &calls {
             let id = self.next_call_id();
             messages.push(call.message(id));
-            let guard = Unfinished { core: self, id, silent: false, reason: "the caller gave up" };
+            let guard = Unfinished {
+                core: self,
+                id,
+                departure: departure.clone(),
+                silent: false,
+                reason: "the caller gave up",
+            };
             entered.push((guard, self.enter(id, call.progress.clone(), Instant::now())?));
         }
         let limit = calls.iter().map(|call| call.idle.min(call.total)).min().unwrap_or_default();
@@ -234,7 +259,8 @@ impl Core {
                 }
                 answers
             };
-            let (sent, answers) = futures_util::future::join(self.send(Outgoing::batch(messages)), answers).await;
+            let outgoing = Outgoing { departure, ..Outgoing::batch(messages) };
+            let (sent, answers) = futures_util::future::join(self.send(outgoing), answers).await;
             sent.map(|()| answers)
         };
         tokio::time::timeout(limit, all).await.unwrap_or(Err(Error::TimedOut {

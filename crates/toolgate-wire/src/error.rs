@@ -75,7 +75,7 @@ pub enum Error {
     /// Whoever knows who we are to the server could not tell: the request was not sent, or not again.
     #[error("{0}")]
     Credentials(Arc<str>),
-    /// The server no longer knows our session.
+    /// The server no longer knows our session, and has refused the request for that.
     #[error("the server has lost the session (HTTP {})", .0.as_u16())]
     SessionLost(StatusCode),
     /// The server speaks no version that we know.
@@ -127,6 +127,12 @@ impl Error {
     /// The JSON-RPC code, when the other side answered with an error.
     pub fn rpc_code(&self) -> Option<i64> {
         if let Self::Rpc(error) = self { Some(error.code) } else { None }
+    }
+
+    /// Whether the other side certainly did not execute the request although it can have left: it refused it because of who we are or
+    /// because it has lost the session, or the request was never sent for want of credentials.
+    pub fn was_refused_unseen(&self) -> bool {
+        matches!(self, Self::SessionLost(_) | Self::LoginNeeded(_) | Self::Credentials(_))
     }
 
     /// Whether the connection is gone for good: no later call on it can succeed.

@@ -20,6 +20,7 @@ pub mod headers;
 pub mod link;
 
 mod call;
+mod departure;
 mod incoming;
 mod peer;
 
@@ -39,6 +40,7 @@ pub mod server;
 
 pub use call::{Call, CallId, Progress};
 pub use client::{Client, ClientSide, Question, ServerAbout};
+pub use departure::SendMark;
 pub use era::{Era, Role, Version};
 pub use error::{Error, HttpFailure, Result, RpcError};
 pub use incoming::Incoming;

@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
+use crate::departure::Departure;
 use crate::error::{Error, Result};
 use crate::message::{Defect, Frame, Id, Message};
 use crate::peer::Core;
@@ -26,6 +27,8 @@ pub struct Outgoing {
     pub name: Option<String>,
     /// Headers that belong to this message alone; only HTTP has a place for them.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// What is told that it begins to leave, where somebody wants to know.
+    pub(crate) departure: Option<Arc<Departure>>,
 }
 
 /// One message or a batch.
@@ -39,16 +42,25 @@ pub enum Messages {
 
 impl Outgoing {
     pub(crate) fn one(message: Message) -> Self {
-        Self { messages: Messages::One(message), about: None, name: None, headers: Vec::new() }
+        Self::of(Messages::One(message))
     }
 
     pub(crate) fn batch(messages: Vec<Message>) -> Self {
-        Self { messages: Messages::Batch(messages), about: None, name: None, headers: Vec::new() }
+        Self::of(Messages::Batch(messages))
+    }
+
+    fn of(messages: Messages) -> Self {
+        Self { messages, about: None, name: None, headers: Vec::new(), departure: None }
     }
 
     pub(crate) fn about(mut self, about: Option<Id>) -> Self {
         self.about = about;
         self
+    }
+
+    /// A transport says so before the first byte can leave. `false` when it was withdrawn meanwhile, and must not be sent.
+    pub fn begins_to_leave(&self) -> bool {
+        self.departure.as_ref().is_none_or(|departure| departure.begin())
     }
 
     /// Appends the JSON text, on one line.

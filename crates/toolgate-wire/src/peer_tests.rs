@@ -37,6 +37,7 @@ impl Link for Notebook {
         if *lock(&self.is_full) {
             return Some(outgoing);
         }
+        outgoing.begins_to_leave();
         lock(&self.sent).push(String::from_utf8(outgoing.to_bytes().to_vec()).unwrap());
         None
     }

@@ -8,7 +8,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method as HttpMethod, Response, StatusCode, Uri};
@@ -27,6 +26,7 @@ use crate::peer::lock;
 use crate::raw::RawJson;
 use crate::transport::http_answer::{self, Followed, Resume};
 use crate::transport::http_endpoint::resolve_same_origin;
+use crate::transport::http_payload::Payload;
 
 pub use crate::transport::http_credentials::{Credentials, Refusal, RequestFacts};
 pub use crate::transport::http_endpoint::HttpEndpoint;
@@ -176,7 +176,7 @@ pub(crate) fn calls_in(messages: &Messages) -> Vec<CallId> {
 
 impl HttpWire {
     async fn post(&self, outgoing: &Outgoing) -> Result<(Response<Incoming>, bool)> {
-        let body = outgoing.to_bytes();
+        let body = Payload::from(outgoing);
         for _ in 0..=REDIRECTS_MAX {
             let mut state = lock(&self.state).clone();
             if is_handshake(&outgoing.messages) {
@@ -210,13 +210,13 @@ impl HttpWire {
             let id = HeaderValue::from_str(id).map_err(|error| Error::io("resume a stream", error))?;
             headers.insert(LAST_EVENT_ID, id);
         }
-        self.request(HttpMethod::GET, &state, headers, Bytes::new()).await
+        self.request(HttpMethod::GET, &state, headers, Payload::default()).await
     }
 
     async fn delete(&self) -> Result<()> {
         let state = lock(&self.state).clone();
         let headers = self.base_headers(&state);
-        self.request(HttpMethod::DELETE, &state, headers, Bytes::new()).await.map(drop)
+        self.request(HttpMethod::DELETE, &state, headers, Payload::default()).await.map(drop)
     }
 
     async fn request(
@@ -224,7 +224,7 @@ impl HttpWire {
         method: HttpMethod,
         state: &State,
         headers: HeaderMap,
-        body: Bytes,
+        body: Payload,
     ) -> Result<Response<Incoming>> {
         let url = state.moved_to.clone().unwrap_or_else(|| self.endpoint.url.clone());
         self.endpoint.request(method, url, headers, body).await
@@ -324,7 +324,8 @@ impl HttpWire {
                     return Ok(response.into_body());
                 }
                 Ok(response) if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) => {
-                    return Err(Error::SessionLost(response.status()));
+                    // Not a lost session to the caller, who would repeat a request that has been accepted.
+                    return Err(lost(&format!("; the server has lost the session (HTTP {})", response.status())));
                 }
                 Ok(response) if response.status().is_client_error() => {
                     return Err(lost(&format!("; resuming it gave HTTP {}", response.status())));

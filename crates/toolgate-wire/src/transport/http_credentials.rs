@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Method as HttpMethod, Response, StatusCode, Uri};
@@ -12,6 +11,7 @@ use crate::error::Result;
 use crate::limits::AUTHORIZATION_ATTEMPTS_MAX;
 use crate::transport::http_answer::drain_later;
 use crate::transport::http_endpoint::HttpEndpoint;
+use crate::transport::http_payload::Payload;
 use crate::transport::http_pool::shown;
 
 /// Sees each request and each refusal. Its futures may be dropped before they end, when nobody waits for the request any more.
@@ -88,7 +88,7 @@ pub(crate) struct Authorized<'a> {
     pub(crate) url: Uri,
     /// Without those that show who we are.
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) body: Payload,
 }
 
 impl Authorized<'_> {

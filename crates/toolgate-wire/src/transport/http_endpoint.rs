@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, Uri};
-use http_body_util::Full;
 use hyper::body::Incoming;
 
 use crate::error::{Error, Result};
 use crate::transport::http_credentials::{Authorized, Credentials};
+use crate::transport::http_payload::Payload;
 use crate::transport::http_pool::{HttpPool, ShownAs, shown_text};
 
 /// Room for what the protocol adds, so that the map does not grow step by step.
@@ -103,7 +102,7 @@ impl HttpEndpoint {
         method: HttpMethod,
         url: Uri,
         headers: HeaderMap,
-        body: Bytes,
+        body: Payload,
     ) -> Result<Response<Incoming>> {
         match self.credentials.as_deref() {
             Some(credentials) if !headers.contains_key(AUTHORIZATION) => {
@@ -123,16 +122,16 @@ impl HttpEndpoint {
         method: HttpMethod,
         url: Uri,
         headers: HeaderMap,
-        body: Bytes,
+        body: Payload,
     ) -> Result<Response<Incoming>> {
-        let mut request = Request::new(Full::new(body));
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = url;
         *request.headers_mut() = headers;
         if let Some(shown_as) = &self.shown_as {
             request.extensions_mut().insert(shown_as.clone());
         }
-        self.pool.request(request).await
+        self.pool.send(request).await
     }
 }
 

@@ -6,11 +6,9 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http::header::HOST;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderValue, Request, Response, Uri};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -19,6 +17,7 @@ use tower_service::Service;
 use crate::error::{Error, Result};
 use crate::limits::HEADER_BYTES_MAX;
 use crate::peer::lock;
+use crate::transport::http_payload::Payload;
 use crate::transport::http_pool::{ShownAs, http_error};
 use crate::transport::public_address::Resolver;
 
@@ -34,7 +33,7 @@ pub(crate) struct KeptAlive {
 
 struct Connection {
     to: Authority,
-    sender: SendRequest<Full<Bytes>>,
+    sender: SendRequest<Payload>,
     used: Instant,
 }
 
@@ -44,7 +43,7 @@ impl KeptAlive {
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub(crate) async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+    pub(crate) async fn request(&self, mut request: Request<Payload>) -> Result<Response<Incoming>> {
         let url = request.uri().clone();
         let shown_as = request.extensions().get::<ShownAs>().cloned();
         let shown = || ShownAs::or_url(shown_as.as_ref(), &url);
@@ -74,7 +73,7 @@ impl KeptAlive {
     }
 
     /// A connection that is free now. Those that are closed or were unused for too long are dropped on the way.
-    fn take(&self, authority: &Authority) -> Option<SendRequest<Full<Bytes>>> {
+    fn take(&self, authority: &Authority) -> Option<SendRequest<Payload>> {
         let mut idle = lock(&self.idle);
         let mut at = idle.len();
         while at > 0 {
@@ -92,11 +91,11 @@ impl KeptAlive {
         None
     }
 
-    fn put(&self, to: Authority, sender: SendRequest<Full<Bytes>>) {
+    fn put(&self, to: Authority, sender: SendRequest<Payload>) {
         lock(&self.idle).push(Connection { to, sender, used: Instant::now() });
     }
 
-    async fn connect(&self, url: &Uri, shown: &(impl Fn() -> String + Sync)) -> Result<SendRequest<Full<Bytes>>> {
+    async fn connect(&self, url: &Uri, shown: &(impl Fn() -> String + Sync)) -> Result<SendRequest<Payload>> {
         let failed = |error: &(dyn std::error::Error + 'static)| http_error(format!("connect to {}", shown()), error);
         let stream = self.connector.clone().call(url.clone()).await.map_err(|error| failed(&error))?;
         // Head and body in one piece: messages are small, and one buffer is cheaper to send than two.

@@ -30,6 +30,7 @@ use tower_service::Service;
 use crate::error::{Error, Result};
 use crate::limits::{HEADER_BYTES_MAX, LimitBreach};
 use crate::transport::http_kept_alive::KeptAlive;
+use crate::transport::http_payload::Payload;
 use crate::transport::public_address::{Resolver, check_host};
 
 /// How connections are made.
@@ -72,8 +73,8 @@ struct Inner {
     matcher: Arc<Matcher>,
     /// For plain `http` without a proxy.
     direct: KeptAlive,
-    plain: Client<Connector, Full<Bytes>>,
-    secure: OnceLock<Result<Client<HttpsConnector<Connector>, Full<Bytes>>>>,
+    plain: Client<Connector, Payload>,
+    secure: OnceLock<Result<Client<HttpsConnector<Connector>, Payload>>>,
 }
 
 impl fmt::Debug for HttpPool {
@@ -133,7 +134,12 @@ impl HttpPool {
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+    pub async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+        self.send(request.map(Payload::from)).await
+    }
+
+    /// The same for a body that knows when it begins to leave.
+    pub(crate) async fn send(&self, mut request: Request<Payload>) -> Result<Response<Incoming>> {
         if self.0.settings.public_only {
             self.check_public(&request)?;
         }
@@ -157,7 +163,7 @@ impl HttpPool {
     }
 
     /// Names are checked again with what they stand for, while connecting; addresses are not looked up, and so checked here only.
-    fn check_public(&self, request: &Request<Full<Bytes>>) -> Result<()> {
+    fn check_public(&self, request: &Request<Payload>) -> Result<()> {
         let (method, url) = (request.method(), request.uri());
         let shown = ShownAs::or_url(request.extensions().get(), url);
         check_host(url.host().unwrap_or_default()).map_err(|error| Error::io(format!("{method} {shown}"), error))
@@ -165,7 +171,7 @@ impl HttpPool {
 }
 
 impl Inner {
-    fn secure_client(&self) -> Result<Client<HttpsConnector<Connector>, Full<Bytes>>> {
+    fn secure_client(&self) -> Result<Client<HttpsConnector<Connector>, Payload>> {
         let mut roots = rustls::RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         for pem in &self.settings.extra_roots {

@@ -14,6 +14,8 @@ pub mod http_pool;
 
 mod http_kept_alive;
 
+mod http_payload;
+
 mod http_endpoint;
 
 mod http_credentials;

@@ -52,14 +52,20 @@ impl Link for PairLink {
         Box::pin(async move {
             let closed = || Error::closed("the other side closed the pair");
             let sender = lock(&self.sender).clone().ok_or_else(closed)?;
-            sender.send(outgoing.to_bytes()).await.map_err(|_| closed())
+            let room = sender.reserve().await.map_err(|_| closed())?;
+            if outgoing.begins_to_leave() {
+                room.send(outgoing.to_bytes());
+            }
+            Ok(())
         })
     }
 
     fn try_send(&self, outgoing: Outgoing) -> Option<Outgoing> {
         let sender = lock(&self.sender).clone()?;
         let Ok(room) = sender.try_reserve() else { return (!sender.is_closed()).then_some(outgoing) };
-        room.send(outgoing.to_bytes());
+        if outgoing.begins_to_leave() {
+            room.send(outgoing.to_bytes());
+        }
         None
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method as HttpMethod, Uri};
@@ -16,6 +15,7 @@ use crate::transport::event_stream::{Event, EventReader};
 use crate::transport::http_answer;
 use crate::transport::http_client::{accepted_in_time, calls_in};
 use crate::transport::http_endpoint::{HttpEndpoint, resolve_same_origin};
+use crate::transport::http_payload::Payload;
 use crate::transport::http_pool::shown_text;
 
 /// A stream that has told where messages go, before a peer is joined to it.
@@ -32,7 +32,7 @@ pub async fn connect(endpoint: HttpEndpoint) -> Result<SseTransport> {
     let url = endpoint.url.clone();
     let mut headers = endpoint.base_headers();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let response = endpoint.request(HttpMethod::GET, url.clone(), headers, Bytes::new()).await?;
+    let response = endpoint.request(HttpMethod::GET, url.clone(), headers, Payload::default()).await?;
     if !response.status().is_success() {
         return Err(http_answer::failure(endpoint.shown(), response, &[], false).await);
     }
@@ -105,7 +105,7 @@ impl SseLink {
         let mut headers = self.endpoint.base_headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let to = self.messages_to.clone();
-        let response = self.endpoint.request(HttpMethod::POST, to, headers, outgoing.to_bytes()).await?;
+        let response = self.endpoint.request(HttpMethod::POST, to, headers, Payload::from(&outgoing)).await?;
         if response.status().is_success() {
             http_answer::drain_later(response.into_body());
             return Ok(());

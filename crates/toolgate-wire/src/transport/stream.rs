@@ -3,6 +3,7 @@
 //! Reading never loses step: a line that is too long is skipped to its end, a line that is no JSON is reported. Writing gathers what
 //! several callers send at about the same time into one write, and makes callers wait when the other side does not read.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, BytesMut};
@@ -11,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::departure::Departure;
 use crate::error::{Error, Result};
 use crate::limits::{LINE_BYTES_MAX, OUTBOX_BYTES_MAX};
 use crate::link::{Inbound, Link, Outgoing};
@@ -134,7 +136,22 @@ struct Outbox {
 #[derive(Default)]
 struct OutboxState {
     lines: BytesMut,
+    /// Which of the lines may still be withdrawn, in their order.
+    departures: Vec<(Range<usize>, Arc<Departure>)>,
     closed: bool,
+}
+
+impl OutboxState {
+    /// Takes out what is to be written now, and tells the requests in it that they leave. Those that were withdrawn stay behind.
+    fn take_into(&mut self, batch: &mut BytesMut) {
+        std::mem::swap(batch, &mut self.lines);
+        let withdrawn: Vec<_> = self.departures.drain(..).filter(|(_, departure)| !departure.begin()).collect();
+        for (line, _) in withdrawn.into_iter().rev() {
+            let after = batch.split_off(line.end);
+            batch.truncate(line.start);
+            batch.unsplit(after);
+        }
+    }
 }
 
 enum Accepted {
@@ -152,8 +169,13 @@ impl Outbox {
         if state.lines.len() >= OUTBOX_BYTES_MAX {
             return Accepted::Full(Box::new(outgoing));
         }
+        let start = state.lines.len();
         outgoing.write_to(&mut state.lines);
         state.lines.extend_from_slice(b"\n");
+        if let Some(departure) = outgoing.departure {
+            let line = start..state.lines.len();
+            state.departures.push((line, departure));
+        }
         drop(state);
         self.work.notify_one();
         Accepted::Yes
@@ -175,13 +197,14 @@ async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, outbox: Arc<Outbox>, in
     loop {
         let closed = {
             let mut state = lock(&outbox.state);
-            std::mem::swap(&mut batch, &mut state.lines);
+            state.take_into(&mut batch);
             state.closed
         };
         if batch.is_empty() {
             if closed {
                 break;
             }
+            outbox.room.notify_waiters(); // All that was there may have been withdrawn.
             outbox.work.notified().await;
             continue;
         }

@@ -23,5 +23,7 @@ mod questions;
 mod findings;
 mod rmcp_findings;
 
+mod marks;
+
 mod faults;
 mod faults_http;

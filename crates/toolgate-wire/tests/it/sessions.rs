@@ -210,6 +210,12 @@ async fn a_stream_that_cannot_be_resumed_says_so() {
             "resuming it gave HTTP 405",
         ),
         (
+            "the session is lost meanwhile",
+            Way::HttpEvents,
+            gone.clone().fault(When::Get(2), What::HttpStatus(HttpAnswer::status(404))),
+            "the server has lost the session (HTTP 404",
+        ),
+        (
             "resuming never works",
             Way::HttpEvents,
             (2..12).fold(gone, |script, nth| script.fault(When::Get(nth), What::HttpStatus(HttpAnswer::status(503)))),
@@ -221,6 +227,7 @@ async fn a_stream_that_cannot_be_resumed_says_so() {
         let error = echo(&met).await.unwrap_err();
         assert!(error.contains(expected), "{name}: {error}");
         assert!(error.contains(&met.http().url()), "{name}: {error}");
+        assert_eq!(met.record.count("tools/call"), 1, "{name}: what was accepted is not repeated");
     }
 }
 

@@ -278,6 +278,9 @@ impl Link for SessionLink {
             if lock(&self.streams).closed {
                 return Err(Error::closed("the session has ended"));
             }
+            if !outgoing.begins_to_leave() {
+                return Ok(());
+            }
             let stream = self.route(outgoing.about.as_ref());
             if is_answer(&outgoing.messages) {
                 self.push(&stream, &outgoing);
@@ -293,7 +296,9 @@ impl Link for SessionLink {
         if !is_answer(&outgoing.messages) && stream.is_full() {
             return Some(outgoing);
         }
-        self.push(&stream, &outgoing);
+        if outgoing.begins_to_leave() {
+            self.push(&stream, &outgoing);
+        }
         None
     }
 

@@ -147,7 +147,9 @@ impl Link for SseLink {
             if !self.0.is_read() {
                 return Err(Error::closed("the client has left"));
             }
-            self.0.send(outgoing.to_bytes()).await;
+            if outgoing.begins_to_leave() {
+                self.0.send(outgoing.to_bytes()).await;
+            }
             Ok(())
         })
     }
@@ -156,7 +158,9 @@ impl Link for SseLink {
         if self.0.is_full() {
             return Some(outgoing);
         }
-        self.0.push(outgoing.to_bytes());
+        if outgoing.begins_to_leave() {
+            self.0.push(outgoing.to_bytes());
+        }
         None
     }
 
