@@ -51,14 +51,16 @@ impl RawJson {
     ///
     /// `part` must have been read out of this value; anything else is copied.
     pub fn share(&self, part: &RawValue) -> Self {
-        let part = part.get().as_bytes();
-        let range = self.0.as_ptr_range();
-        if range.contains(&part.as_ptr()) { Self(self.0.slice_ref(part)) } else { Self(Bytes::copy_from_slice(part)) }
+        Self::part_of(&self.0, part)
     }
 
-    /// A part of a frame that was read out of `frame` by serde, which has checked it.
-    pub(crate) fn part_of(frame: &Bytes, part: &RawValue) -> Self {
-        Self(frame.slice_ref(part.get().as_bytes()))
+    /// The part of `bytes` that `part` borrows, sharing them. Serde has checked it when it read it out of them.
+    ///
+    /// `part` must have been read out of these bytes; anything else is copied.
+    pub fn part_of(bytes: &Bytes, part: &RawValue) -> Self {
+        let part = part.get().as_bytes();
+        let range = bytes.as_ptr_range();
+        if range.contains(&part.as_ptr()) { Self(bytes.slice_ref(part)) } else { Self(Bytes::copy_from_slice(part)) }
     }
 
     /// Text put together from values that were checked before.

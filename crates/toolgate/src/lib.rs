@@ -14,6 +14,7 @@ mod error;
 mod glob;
 mod keychain;
 pub mod limits;
+mod own_files;
 mod secret;
 mod server_name;
 mod shown_name;
@@ -38,6 +39,8 @@ pub mod shell;
 pub mod filter;
 
 pub mod discovery;
+
+pub mod kept;
 
 pub mod registry;
 

@@ -1,8 +1,10 @@
 //! Every bound on what comes from outside, the unit at the end of the name and the reason beside it. What travels on the wire has its own
 //! bounds in `toolgate_wire::limits`.
 
+mod kept;
 mod login;
 
+pub use kept::*;
 pub use login::*;
 
 /// One settings file: a thousand servers need a twentieth of it.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources::{Complaint, Source, Sources};
 
 /// A stage and the stages right before it. What those import, it may import as well.
-const STAGES: [(&str, &[&str]); 18] = [
+const STAGES: [(&str, &[&str]); 19] = [
     ("settings", &[]),
     ("formats", &["settings"]),
     ("servers", &["settings"]),
@@ -16,6 +16,7 @@ const STAGES: [(&str, &[&str]); 18] = [
     ("shell", &[]),
     ("filter", &["servers", "shell"]),
     ("discovery", &["connect", "filter"]),
+    ("kept", &["discovery"]),
     ("registry", &["discovery"]),
     ("expose", &["registry"]),
     ("policy", &["servers", "registry::name", "shell", "filter"]),
@@ -27,7 +28,7 @@ const STAGES: [(&str, &[&str]); 18] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 12] = [
+const GROUND: [&str; 13] = [
     "apart",
     "asker",
     "canonical_json",
@@ -36,6 +37,7 @@ const GROUND: [&str; 12] = [
     "glob",
     "keychain",
     "limits",
+    "own_files",
     "secret",
     "server_name",
     "shown_name",

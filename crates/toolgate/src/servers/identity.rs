@@ -33,8 +33,8 @@ fn of_address(http: &HttpConfig) -> Value {
     json!({"url": written(&http.url)})
 }
 
-/// A text that looks like a reference is not one.
-fn written(text: &ConfigText) -> Value {
+/// A text as it is written, references told apart: a text that looks like a reference is not one.
+pub(crate) fn written(text: &ConfigText) -> Value {
     let part = |part: &Part| match part {
         Part::Plain(text) => json!({"text": text}),
         Part::Secret(reference) => json!({"reference": reference.to_string()}),

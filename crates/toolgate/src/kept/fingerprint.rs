@@ -1,0 +1,155 @@
+//! The fingerprint of everything that decides what a server offers: how it is reached, what it is given, and the files it is made of. A
+//! server that is configured otherwise, or whose script was edited, has another one.
+
+use std::env::split_paths;
+use std::fmt;
+use std::fs;
+use std::iter::once;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use serde_json::{Map, Value, json};
+
+use crate::canonical_json;
+use crate::limits::CATALOGUE_ARGUMENTS_MAX;
+use crate::servers::{
+    ConfigText, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig, identity, written,
+};
+
+/// The fingerprint of a server. Guesses could be compared with it, so it is not shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint([u8; SHA256_OUTPUT_LEN]);
+
+impl Fingerprint {
+    pub(super) const fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fingerprint(…)")
+    }
+}
+
+/// What is known of a file without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileMark {
+    /// Its length, time and number: one of them changes with its content.
+    pub(super) mark: String,
+    /// Whether it can be started.
+    pub(super) runs: bool,
+}
+
+/// Where the files of a server are looked for.
+pub(super) struct Surroundings<'a> {
+    /// The folder of servers that have none of their own.
+    pub(super) workspace: &'a Path,
+    /// The `PATH` that a child receives.
+    pub(super) search: Option<&'a str>,
+    /// The mark of a regular file; `None` when there is none.
+    pub(super) look: &'a dyn Fn(&Path) -> Option<FileMark>,
+}
+
+/// The mark of a file on this machine.
+pub(super) fn look(path: &Path) -> Option<FileMark> {
+    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let modified = about.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let (number, runs) = number_and_mode(&about);
+    let mark = format!("{} {} {number}", about.len(), modified.unwrap_or_default().as_nanos());
+    Some(FileMark { mark, runs })
+}
+
+#[cfg(unix)]
+fn number_and_mode(about: &fs::Metadata) -> (u64, bool) {
+    use std::os::unix::fs::MetadataExt as _;
+    (about.ino(), about.mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn number_and_mode(_about: &fs::Metadata) -> (u64, bool) {
+    (0, true)
+}
+
+/// The fingerprint of a server.
+pub(super) fn fingerprint(config: &ServerConfig, around: &Surroundings<'_>) -> Fingerprint {
+    let more = match &config.transport {
+        TransportConfig::Stdio(stdio) => of_program(stdio, around),
+        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => of_address(http),
+        TransportConfig::BuiltIn(_) => json!({"folder": bytes(around.workspace)}),
+    };
+    // Another toolgate may read what servers say in another way, and has other built-in servers. Logins belong to names of servers.
+    let toolgate = env!("CARGO_PKG_VERSION");
+    let whole =
+        json!({"toolgate": toolgate, "server": config.name.as_str(), "identity": identity(config), "more": more});
+    let digest = digest(&SHA256, canonical_json::text(&whole).as_bytes());
+    let mut fingerprint = [0; SHA256_OUTPUT_LEN];
+    fingerprint.copy_from_slice(digest.as_ref());
+    Fingerprint(fingerprint)
+}
+
+fn of_program(stdio: &StdioConfig, around: &Surroundings<'_>) -> Value {
+    let folder = stdio.cwd.as_deref().unwrap_or(around.workspace);
+    let program = program(stdio, folder, around);
+    let named = stdio.args.iter().take(CATALOGUE_ARGUMENTS_MAX).filter_map(ConfigText::as_plain);
+    let named = named.flat_map(|argument| once(argument).chain(argument.split_once('=').map(|(_, value)| value)));
+    let files: Vec<Option<String>> =
+        named.map(|name| (around.look)(&folder.join(name)).map(|file| file.mark)).collect();
+    json!({"variables": all_written(&stdio.env), "folder": bytes(folder), "program": program, "files": files})
+}
+
+/// The mark of the program, found the way it is found when it is started. `None` when that is not known before.
+fn program(stdio: &StdioConfig, folder: &Path, around: &Surroundings<'_>) -> Option<String> {
+    let command = stdio.command.as_str();
+    if command.contains(std::path::is_separator) {
+        return (around.look)(&folder.join(command)).map(|file| file.mark);
+    }
+    let search = match stdio.env.get("PATH") {
+        Some(own) => own.as_plain(),
+        None => around.search,
+    };
+    let places: Vec<PathBuf> = split_paths(search?).map(|place| folder.join(place).join(command)).collect();
+    places.iter().filter_map(|place| (around.look)(place)).find(|file| file.runs).map(|file| file.mark)
+}
+
+fn of_address(http: &HttpConfig) -> Value {
+    json!({"headers": all_written(&http.headers), "login": http.login.as_deref().map(of_login)})
+}
+
+fn of_login(login: &LoginConfig) -> Value {
+    let LoginConfig {
+        provider,
+        enabled,
+        grant,
+        texts,
+        scopes,
+        audiences,
+        target_audience,
+        target_service_account,
+        headers_helper,
+    } = login;
+    json!({
+        "provider": format!("{provider:?}"),
+        "enabled": enabled,
+        "grant": format!("{grant:?}"),
+        "texts": all_written(texts),
+        "scopes": scopes,
+        "audiences": audiences,
+        "targetAudience": target_audience,
+        "targetServiceAccount": target_service_account,
+        "headersHelper": headers_helper,
+    })
+}
+
+fn all_written<'a>(texts: impl IntoIterator<Item = (&'a String, &'a ConfigText)>) -> Map<String, Value> {
+    texts.into_iter().map(|(name, text)| (name.clone(), written(text))).collect()
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[cfg(test)]
+#[path = "fingerprint_tests.rs"]
+mod tests;

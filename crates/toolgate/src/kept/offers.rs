@@ -1,0 +1,223 @@
+//! `KeptOffers`: the folder of kept offers. Reading takes no lock and writes nothing; writing puts a whole file in place.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ring::hmac::{self, Key};
+
+use super::fingerprint::{Fingerprint, Surroundings, fingerprint, look};
+use super::key;
+use super::written::{self, KeptOffer};
+use crate::connect::Kind;
+use crate::discovery::Offered;
+use crate::env::{Clock, HostEnv};
+use crate::error::Result;
+use crate::limits::{CATALOGUE_BYTES_MAX, CATALOGUE_SWEEP_MS, CATALOGUE_UNUSED_MS, CATALOGUES_MAX};
+use crate::own_files::{self, Bounds};
+use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
+
+/// What servers offered when they were last asked. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct KeptOffers(Arc<Inner>);
+
+struct Inner {
+    folder: PathBuf,
+    workspace: PathBuf,
+    search: Option<String>,
+    clock: Arc<dyn Clock>,
+    key: OnceLock<Key>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl KeptOffers {
+    /// The folder of this person. Nothing is made or read before it is needed.
+    #[must_use]
+    pub fn new(env: &HostEnv) -> Self {
+        Self(Arc::new(Inner {
+            folder: env.dirs.user.join("catalogues"),
+            workspace: env.workspace.clone(),
+            search: env.vars.get("PATH").cloned(),
+            clock: env.clock.clone(),
+            key: OnceLock::new(),
+        }))
+    }
+
+    /// The place of what a server offers, as it is meant and as its files are now. A server that runs for long is kept at the place that it
+    /// had when it was started: its files may be others by then.
+    #[must_use]
+    pub fn place(&self, server: &ServerConfig) -> KeptPlace {
+        let Inner { workspace, search, .. } = &*self.0;
+        let around = Surroundings { workspace, search: search.as_deref(), look: &look };
+        KeptPlace { offers: self.clone(), server: server.name.clone(), fingerprint: fingerprint(server, &around) }
+    }
+
+    /// What is kept of a server. A file that is broken, or not ours, is like none.
+    #[must_use]
+    pub fn load(&self, server: &ServerConfig) -> Option<KeptOffer> {
+        self.place(server).load()
+    }
+
+    /// Keeps what a server offers, together with lists that are kept of it and that it was not asked for this time.
+    pub fn keep(&self, server: &ServerConfig, offered: &Offered) {
+        self.place(server).keep(offered);
+    }
+
+    /// Forgets what a server offers; says whether there was something.
+    pub fn forget(&self, server: &ServerConfig) -> bool {
+        self.place(server).forget()
+    }
+
+    /// Forgets what all servers offer; says of how many.
+    pub fn forget_all(&self) -> usize {
+        match own_files::take_stock(&self.0.folder, self.0.clock.now()) {
+            Ok(files) => files.iter().filter(|file| removed(&file.path)).count(),
+            Err(error) => {
+                tracing::debug!(folder = %self.0.folder.display(), %error, "cannot look through kept offers");
+                0
+            }
+        }
+    }
+
+    /// The key; `None` when there is none yet, and then nothing is kept.
+    fn key(&self) -> Option<&Key> {
+        if let Some(key) = self.0.key.get() {
+            return Some(key);
+        }
+        match key::read(&self.key_file()) {
+            Ok(key) => key.map(|key| self.0.key.get_or_init(|| key)),
+            Err(error) => {
+                tracing::debug!(%error, "cannot read the key of kept offers");
+                None
+            }
+        }
+    }
+
+    fn key_or_new(&self) -> Result<&Key> {
+        match self.key() {
+            Some(key) => Ok(key),
+            None => key::read_or_make(&self.key_file()).map(|key| self.0.key.get_or_init(|| key)),
+        }
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.0.folder.join("key")
+    }
+
+    fn file(&self, key: &Key, fingerprint: &Fingerprint) -> PathBuf {
+        let name = hmac::sign(key, fingerprint.as_bytes());
+        self.0.folder.join(own_files::name_of(name.as_ref()))
+    }
+
+    /// Removes what nobody asks for any more, once a day.
+    fn sweep(&self) {
+        let now = self.0.clock.now();
+        if !own_files::is_due(&self.0.folder.join("swept"), Duration::from_millis(CATALOGUE_SWEEP_MS), now) {
+            return;
+        }
+        let bounds = Bounds { age: Duration::from_millis(CATALOGUE_UNUSED_MS), files: CATALOGUES_MAX, bytes: u64::MAX };
+        match own_files::take_stock(&self.0.folder, now) {
+            Ok(files) => own_files::surplus(files, &bounds, now).iter().for_each(|file| {
+                removed(&file.path);
+            }),
+            Err(error) => tracing::debug!(folder = %self.0.folder.display(), %error, "cannot sweep kept offers"),
+        }
+    }
+}
+
+/// Where the offer of one server is kept.
+#[derive(Clone, Debug)]
+pub struct KeptPlace {
+    offers: KeptOffers,
+    server: ServerName,
+    fingerprint: Fingerprint,
+}
+
+impl KeptPlace {
+    /// What is kept here. A file that is broken, or not ours, is like none.
+    #[must_use]
+    pub fn load(&self) -> Option<KeptOffer> {
+        let path = self.offers.file(self.offers.key()?, &self.fingerprint);
+        let read = own_files::read(&path, CATALOGUE_BYTES_MAX);
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                tracing::debug!(server = %self.server, file = %path.display(), %error, "cannot read the kept offer");
+                return None;
+            }
+        };
+        KeptOffer::from_bytes(bytes)
+            .inspect_err(|error| {
+                tracing::debug!(server = %self.server, file = %path.display(), %error, "the kept offer is broken");
+            })
+            .ok()
+    }
+
+    /// Keeps what the server offers, together with lists that are kept of it and that it was not asked for this time.
+    pub fn keep(&self, offered: &Offered) {
+        if let Err(error) = self.try_to_keep(offered) {
+            tracing::debug!(server = %self.server, %error, "what the server offers is not kept");
+        }
+        self.offers.sweep();
+    }
+
+    fn try_to_keep(&self, offered: &Offered) -> Result<(), Box<dyn std::error::Error>> {
+        let path = self.offers.file(self.offers.key_or_new()?, &self.fingerprint);
+        let lacks_lists = Kind::ALL.into_iter().any(|kind| !offered.is_known(kind));
+        let old = if lacks_lists { self.load() } else { None };
+        let bytes = match old {
+            Some(old) => written::write(self.server.as_str(), &merged(offered, old.offered))?,
+            None => written::write(self.server.as_str(), offered)?,
+        };
+        if u64::try_from(bytes.len()).is_ok_and(|length| length <= CATALOGUE_BYTES_MAX) {
+            return Ok(own_files::put(&path, &bytes)?);
+        }
+        // What is there is not what the server says now.
+        removed(&path);
+        Err(format!("it has {} bytes, more than {CATALOGUE_BYTES_MAX}", bytes.len()).into())
+    }
+
+    /// Forgets what is kept here; says whether there was something.
+    pub fn forget(&self) -> bool {
+        self.offers.key().is_some_and(|key| removed(&self.offers.file(key, &self.fingerprint)))
+    }
+}
+
+/// What a server offers now, with the lists of before that it was not asked for. A server that is another one by now has no before.
+fn merged(now: &Offered, before: Offered) -> Offered {
+    let mut merged = now.clone();
+    if (now.version, &now.info, &now.capabilities) != (before.version, &before.info, &before.capabilities) {
+        return merged;
+    }
+    merged.tools = merged.tools.or(before.tools);
+    merged.prompts = merged.prompts.or(before.prompts);
+    if merged.resources.is_none() && merged.templates.is_none() {
+        (merged.resources, merged.templates) = (before.resources, before.templates);
+    }
+    merged
+}
+
+fn removed(path: &Path) -> bool {
+    match fs::remove_file(path) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => {
+            tracing::debug!(file = %path.display(), %error, "cannot remove a kept offer");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "offers_tests.rs"]
+mod tests;
