@@ -8,7 +8,7 @@ use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{CallRules, HostEnv, Interest, Naming, Setup, SetupOptions};
+use toolgate::{CallRules, HostEnv, Interest, Memory, Naming, Setup, SetupOptions};
 
 use crate::args::Options;
 use crate::error::{CommandError, Result};
@@ -37,12 +37,19 @@ pub(crate) struct Plan {
     pub(crate) call_rules: CallRules,
     /// Whether a server that asks for a login may have one at once.
     pub(crate) offers_login: bool,
+    /// What is done with what servers offered in earlier runs.
+    pub(crate) memory: Memory,
 }
 
 impl Plan {
     /// The same, with what calls go through.
     pub(crate) fn with(self, call_rules: CallRules) -> Self {
         Self { call_rules, ..self }
+    }
+
+    /// The same, for a command that can do with what servers offered a little while ago.
+    pub(crate) fn from_memory(self) -> Self {
+        Self { memory: Memory::Used, ..self }
     }
 
     /// The same, for a command that is about logins itself.
@@ -88,7 +95,15 @@ impl Configured {
     pub(crate) fn plan(&self, interest: Interest) -> Plan {
         let Setup { env, settings, .. } = &self.setup;
         let (env_exceptions, call_rules) = (self.setup.env_exceptions(), CallRules::default());
-        Plan { interest, env: env.clone(), settings: settings.clone(), env_exceptions, call_rules, offers_login: true }
+        Plan {
+            interest,
+            env: env.clone(),
+            settings: settings.clone(),
+            env_exceptions,
+            call_rules,
+            offers_login: true,
+            memory: Memory::Renewed,
+        }
     }
 
     /// The server that was asked for, or all.

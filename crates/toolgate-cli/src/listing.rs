@@ -12,6 +12,7 @@ use crate::columns::{cut, filled, summary, width};
 use crate::json::ObjectWriter;
 use crate::limits::LIKE_LINES_MAX;
 use crate::printer::Printer;
+use crate::talk::Talk;
 
 /// Names longer than this push what is said about them to the right instead of widening the column for all.
 const NAME_COLUMNS_MAX: usize = 40;
@@ -107,6 +108,21 @@ pub(crate) fn skipped(one: &Quarantined) -> String {
         Some(name) => format!("{} {name} skipped: {}", one.kind, one.reason),
         None => format!("unnamed {} skipped: {}", one.kind, one.reason),
     }
+}
+
+/// Says whose offer is what they said in an earlier run, to somebody who looks on.
+pub(crate) fn tell_of_memory(views: &[ServerView], talk: &Talk) {
+    let count = views.iter().filter(|view| view.is_remembered).count();
+    if count > 0 && talk.is_terminal() {
+        let of = if count == views.len() { String::new() } else { format!(" of {}", counted(count, "server")) };
+        talk.line(&talk.paint().dim(format!("this is what was offered last{of}; --fresh asks anew")).to_string());
+    }
+}
+
+/// Whose offer is what they said in an earlier run.
+pub(crate) fn write_remembered(object: &mut ObjectWriter<'_>, views: &[ServerView]) -> Result<()> {
+    let remembered = views.iter().filter(|view| view.is_remembered);
+    object.array("fromMemory", remembered, |json, view| json.string(view.name()))
 }
 
 /// The same as data: whose, what, why.

@@ -170,6 +170,7 @@ impl Session {
             .env_exceptions(plan.env_exceptions.clone())
             .call_rules(plan.call_rules.clone())
             .token_store(TokenStore::of(&plan.settings))
+            .memory(plan.memory)
             .for_one_question();
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));

@@ -80,7 +80,7 @@ fn of(view: &ServerView, surroundings: Surroundings) -> Option<CommandError> {
     let server = view.name().as_str();
     let error = match &view.error {
         Some(error) => of_error(view, error),
-        None if view.status == ServerStatus::Connected => return None,
+        None if view.status == ServerStatus::Connected || view.is_remembered => return None,
         None => {
             let what = format!("MCP server {server}: {}", view.status.as_str());
             CommandError::new(Ending::Unreachable, "connect", what)

@@ -47,6 +47,8 @@ pub enum ErrorKind {
     Protocol,
     /// Something from outside was larger than we take.
     Limit,
+    /// The server runs as many calls as it may.
+    Busy,
     /// No answer in time.
     TimedOut,
     /// The server answered with an error of its own.
@@ -79,6 +81,7 @@ impl ErrorKind {
             Self::LoginFailed => "login_failed",
             Self::Protocol => "protocol",
             Self::Limit => "limit",
+            Self::Busy => "busy",
             Self::TimedOut => "timed_out",
             Self::Refused => "refused_by_server",
             Self::UnknownServer => "unknown_server",

@@ -1,8 +1,11 @@
 //! `Host`: wires the stages together and holds no rules of its own. Settings in, catalog out, calls through.
 
 mod attend;
+mod backoff;
 mod board;
+mod follow;
 mod logins;
+mod start_plan;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +16,11 @@ use toolgate_wire::view::{PromptResult, ReadResult};
 use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
 
 use self::board::Board;
+use self::start_plan::Life;
 use crate::auth::store::TokenStore;
 use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
 use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
-use crate::discovery::Interest;
+use crate::discovery::{Interest, Line};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, HostEvents};
@@ -32,6 +36,20 @@ use crate::trust::AdmittedServers;
 pub struct Host {
     board: Arc<Board>,
     calls: CallContext,
+    /// Whether the servers are another host's.
+    is_facade: bool,
+}
+
+/// What a host does with what servers offered in earlier runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// Nothing, and it keeps nothing either.
+    #[default]
+    Off,
+    /// Servers are asked; what they say is kept for later.
+    Renewed,
+    /// What is kept is shown at once, and servers are started when they are used or when it is old.
+    Used,
 }
 
 /// How a host is to be.
@@ -43,7 +61,8 @@ pub struct HostBuilder {
     interest: Interest,
     connect_limit: usize,
     env_exceptions: EnvExceptions,
-    follows_changes: bool,
+    life: Life,
+    memory: Memory,
     call_rules: CallRules,
     token_store: TokenStore,
 }
@@ -105,10 +124,17 @@ impl HostBuilder {
         self
     }
 
-    /// For a host that lives for one question: servers are not asked to tell of changes.
+    /// What is done with what servers offered in earlier runs; nothing, when this is not called.
+    #[must_use]
+    pub const fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// For a host that lives for one question: servers are not asked to tell of changes, and one that is lost is not started again by itself.
     #[must_use]
     pub fn for_one_question(mut self) -> Self {
-        self.follows_changes = false;
+        self.life = Life::OneQuestion;
         self
     }
 
@@ -116,7 +142,7 @@ impl HostBuilder {
     #[must_use]
     pub fn build(self) -> Host {
         let calls = CallContext::new(self.call_rules.clone(), &self.env);
-        Host { board: Board::new(self), calls }
+        Host { board: Board::new(self), calls, is_facade: false }
     }
 }
 
@@ -131,10 +157,18 @@ impl Host {
             interest: Interest::ALL,
             connect_limit: CONNECT_LIMIT_COUNT,
             env_exceptions: EnvExceptions::default(),
-            follows_changes: true,
+            life: Life::Long,
+            memory: Memory::Off,
             call_rules: CallRules::default(),
             token_store: TokenStore::default(),
         }
+    }
+
+    /// The same servers behind other rules: what somebody else may do with them. They stay this host's, which has to outlive it.
+    #[must_use]
+    pub fn with_rules(&self, rules: CallRules, env: &HostEnv) -> Self {
+        let calls = CallContext::new(rules, env).sharing_checks_with(&self.calls);
+        Self { board: self.board.clone(), calls, is_facade: true }
     }
 
     /// Starts servers in the background, several at a time, and returns at once. Must be called within a runtime.
@@ -233,7 +267,7 @@ impl Host {
 
     /// When something is missing, a server that failed may be the one that has it.
     fn missing(&self, error: Error) -> Error {
-        let failed: Vec<ServerView> = self.servers().into_iter().filter(|view| view.agreed.is_none()).collect();
+        let failed: Vec<ServerView> = self.servers().into_iter().filter(|view| view.error.is_some()).collect();
         if failed.is_empty() || error.hint().is_some() {
             return error;
         }
@@ -302,28 +336,29 @@ impl Host {
             let what = format!("missing required argument(s): {}", missing.join(", "));
             return Err(Error::new(ErrorKind::InvalidArguments, what).about(&prompt.server));
         }
-        let connection = self.connection(&prompt.server)?;
         let arguments = if arguments.is_empty() { None } else { RawJson::of(arguments).ok() };
-        let result = ask(&connection, || Call::prompt(&prompt.prompt.name, arguments.clone())).await?;
+        let line = self.line(&prompt.server)?;
+        let (connection, result) = look(&line, || Call::prompt(&prompt.prompt.name, arguments.clone())).await?;
+        let result = result.map_err(|error| connection.failed(error))?;
         PromptResult::read(result).map_err(|error| connection.failed(error))
     }
 
     /// Reads a resource of a server.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
-        let connection = self.connection(server)?;
-        let result = ask(&connection, || Call::read(uri)).await.map_err(|error| match error.wire() {
-            Some(WireError::Rpc(rpc)) if says_unknown(&connection, rpc.code) => {
+        let (connection, result) = look(&self.line(server)?, || Call::read(uri)).await?;
+        let result = result.map_err(|error| match error {
+            WireError::Rpc(rpc) if says_unknown(&connection, rpc.code) => {
                 let what = format!("resource {uri}: {}", rpc.message);
                 Error::new(ErrorKind::UnknownResource, what).about(connection.server())
             }
-            _ => error.while_doing(&format!("resource {uri}")),
+            _ => connection.failed(error).while_doing(&format!("resource {uri}")),
         })?;
         ReadResult::read(result).map_err(|error| connection.failed(error))
     }
 
     /// Asks whether a server is still there; how long its answer took.
     pub async fn ping(&self, server: &str) -> Result<Duration> {
-        let connection = self.connection(server)?;
+        let connection = self.line(server)?.live().await?.connection;
         let started = Instant::now();
         let limit = connection.config().connect_timeout;
         match tokio::time::timeout(limit, connection.client().ping()).await {
@@ -335,8 +370,17 @@ impl Host {
         }
     }
 
-    fn connection(&self, server: &str) -> Result<Connection> {
-        self.board.manager.connection(server).unwrap_or_else(|| Err(self.unknown_server(server)))
+    /// The way to a server.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn line(&self, server: &str) -> Result<Line> {
+        self.board.line(server).ok_or_else(|| self.unknown_server(server))
+    }
+
+    /// Has every server list anew what it offers; those that are not there are connected to.
+    pub fn refresh(&self) {
+        self.board.lines().iter().for_each(Line::refresh);
     }
 
     fn known(&self, server: &str) -> Result<()> {
@@ -354,10 +398,14 @@ impl Host {
         self.board.manager.stderr_tail(server)
     }
 
-    /// Ends every connection in order, children included. Nothing can be started afterwards.
+    /// Ends every connection in order, children included. Nothing can be started afterwards. The servers of another host are left alone.
     pub async fn shutdown(&self) {
+        if self.is_facade {
+            return;
+        }
         self.board.stop_attending();
         self.board.manager.close_all().await;
+        self.board.keep_the_rest();
         self.board.manager.logins().settle().await;
         self.board.clear();
     }
@@ -397,16 +445,29 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
     code == RpcError::RESOURCE_NOT_FOUND || (is_modern && code == RpcError::INVALID_PARAMS)
 }
 
-/// One request within the server's own time limits.
-async fn ask(connection: &Connection, call: impl Fn() -> Call) -> Result<RawJson> {
-    let limit = connection.config().call_timeout;
-    let _running = connection.runs();
-    let answer = connection.asks(|| connection.client().request(call().idle_limit(limit))).await;
-    answer.map_err(|error| connection.failed(error))
+/// Asks a server for something that changes nothing, within its own time limits. When the connection is lost meanwhile, it is asked once more
+/// on the next one.
+async fn look(line: &Line, call: impl Fn() -> Call) -> Result<(Connection, Result<RawJson, WireError>)> {
+    let limit = line.config().call_timeout;
+    let ask = async |connection: &Connection| {
+        let _running = connection.runs();
+        connection.asks(|| connection.client().request(call().idle_limit(limit))).await
+    };
+    let connection = line.live().await?.connection;
+    let answer = ask(&connection).await;
+    if answer.is_ok() || connection.is_open() {
+        return Ok((connection, answer));
+    }
+    let connection = line.live().await?.connection;
+    let answer = ask(&connection).await;
+    Ok((connection, answer))
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
+        if self.is_facade {
+            return;
+        }
         self.board.stop_attending();
         // A catalog that somebody kept must not keep servers running.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

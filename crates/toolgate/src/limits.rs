@@ -145,6 +145,21 @@ pub const STARTING_PLACE_MS: u64 = 500;
 /// How long listing everything a server offers may take, when its time limit for connecting is not longer.
 pub const DISCOVERY_MS: u64 = 60_000;
 
+/// How long after a server was lost it is tried again, at most; twice that after each failure that follows.
+pub const RECONNECT_FIRST_MS: u64 = 500;
+
+/// The longest wait between two attempts at a server that keeps failing.
+pub const RECONNECT_LONGEST_MS: u64 = 60_000;
+
+/// A connection that stood this long was a good one: the next attempt waits as little as the first.
+pub const RECONNECT_STEADY_MS: u64 = 30_000;
+
+/// Tools whose schemas are kept compiled; when more are called, it starts anew.
+pub const TOOLS_CHECKED_MAX: usize = 1_024;
+
+/// Calls that wait for a place on one server; whoever asks for more is told that it is busy.
+pub const CALLS_WAITING_MAX: usize = 10_000;
+
 /// How long to wait before asking again when a server announced a change and then showed the old list.
 pub const REFRESH_AGAIN_MS: u64 = 500;
 

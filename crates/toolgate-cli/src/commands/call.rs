@@ -62,7 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
     let calling = Calling { arguments, given, only, troubles };
-    let plan = configured.plan(Interest::TOOLS).with(call_rules::for_calls(session, configured.setup())?);
+    let plan = configured.plan(Interest::TOOLS).from_memory().with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
 }
 
@@ -245,6 +245,13 @@ impl Ended<'_> {
                     ErrorKind::InvalidResult | ErrorKind::State => known,
                     _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
                 }
+            }
+            CallOutcome::Unknown(error) => {
+                let server = &self.tool.id.server;
+                let words =
+                    format!("`{name}` may have been done or not: {server} was lost before it answered: {error}");
+                let hint = "look before you call it again; it is not repeated, since doing it twice may not be like doing it once";
+                CommandError::new(Ending::Unreachable, "outcome_unknown", words).hint(hint)
             }
             CallOutcome::Denied(verdict) => denied(name, self.arguments, verdict),
             CallOutcome::Refused { reason } => {

@@ -10,7 +10,7 @@ use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::ObjectWriter;
-use crate::listing::write_unusable;
+use crate::listing::{tell_of_memory, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -31,12 +31,14 @@ pub(super) struct Offers {
 
 impl Offers {
     /// Lists what the one server that was asked for offers, or all of them.
-    pub(super) fn list(&self, session: &mut Session, only: Option<&str>) -> Result<Ending> {
+    pub(super) fn list(&self, session: &mut Session, only: Option<&str>, fresh: bool) -> Result<Ending> {
         let only = one_server(session.options(), only)?;
         let configured = session.configured()?;
         let servers = configured.chosen(only.as_deref())?;
         let troubles = Troubles::new(session, only.is_some());
-        session.with_host(&configured.plan(self.interest), async |host, printer| match printer.form() {
+        let plan = configured.plan(self.interest);
+        let plan = if fresh { plan } else { plan.from_memory() };
+        session.with_host(&plan, async |host, printer| match printer.form() {
             Form::Json => self.print_json(host, servers, troubles, printer).await,
             Form::Text => self.print_text(host, servers, troubles, printer).await,
         })
@@ -58,7 +60,8 @@ impl Offers {
         printer.json(|json| {
             json.object(|object| {
                 (self.json)(object, &catalog)?;
-                write_unusable(object, &catalog, self.kinds)
+                write_unusable(object, &catalog, self.kinds)?;
+                write_remembered(object, &views)
             })
         })?;
         Ok(ending)
@@ -83,9 +86,11 @@ impl Offers {
             }
             printer.flush()?;
         }
-        if !is_any && host.servers().iter().all(|view| view.agreed.is_some()) {
+        let views = host.servers();
+        if !is_any && views.iter().all(|view| view.agreed.is_some()) {
             talk.line(&format!("there are no {}", self.plural));
         }
-        troubles.judge(&host.servers())
+        tell_of_memory(&views, &talk);
+        troubles.judge(&views)
     }
 }

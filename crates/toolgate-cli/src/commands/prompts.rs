@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     /// Only this server; no other is started
     #[arg(value_name = "SERVER", add = complete_server())]
     only: Option<String>,
+    /// Ask the servers, also when what they offered last is still good
+    #[arg(long)]
+    fresh: bool,
 }
 
 /// Runs the command.
@@ -33,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         block: print_block,
         json: |object, catalog| object.array("prompts", catalog.prompts(), write_prompt),
     };
-    prompts.list(session, arguments.only.as_deref())
+    prompts.list(session, arguments.only.as_deref(), arguments.fresh)
 }
 
 /// Prints what a server offers. Whether that is anything.

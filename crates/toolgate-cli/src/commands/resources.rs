@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Only this server; no other is started
     #[arg(value_name = "SERVER", add = complete_server())]
     only: Option<String>,
+    /// Ask the servers, also when what they offered last is still good
+    #[arg(long)]
+    fresh: bool,
 }
 
 /// Runs the command.
@@ -39,7 +42,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
             object.array("templates", catalog.templates(), write_template)
         },
     };
-    resources.list(session, arguments.only.as_deref())
+    resources.list(session, arguments.only.as_deref(), arguments.fresh)
 }
 
 /// Prints what a server offers. Whether that is anything.

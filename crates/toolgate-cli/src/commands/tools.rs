@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
 use crate::limits::LIKE_LINES_MAX;
-use crate::listing::{Row, counted, heading, rows, write_unusable};
+use crate::listing::{Row, counted, heading, rows, tell_of_memory, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::tool_reasons::{Explain, Reasons};
@@ -47,6 +47,9 @@ pub(crate) struct Arguments {
     /// Also tools that are hidden or cannot be used, and why
     #[arg(long)]
     all: bool,
+    /// Ask the servers, also when what they offered last is still good
+    #[arg(long)]
+    fresh: bool,
 }
 
 /// Runs the command.
@@ -58,6 +61,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let troubles = Troubles::new(session, only.is_some());
     let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
     let plan = configured.plan(Interest::TOOLS).with(call_rules::for_listing(session, configured.setup())?);
+    let plan = if arguments.fresh { plan } else { plan.from_memory() };
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,
@@ -86,6 +90,7 @@ impl Listing<'_> {
             json.object(|object| {
                 object.array("tools", tools, write_tool)?;
                 write_unusable(object, &catalog, &["tool"])?;
+                write_remembered(object, &views)?;
                 if self.arguments.all { write_filtered(object, &catalog, &denied) } else { Ok(()) }
             })
         })?;
@@ -130,7 +135,9 @@ impl Listing<'_> {
         if is_first && self.arguments.search.is_some() {
             talk.line("no tool has all of these words");
         }
-        self.troubles.judge(&host.servers())
+        let views = host.servers();
+        tell_of_memory(&views, &talk);
+        self.troubles.judge(&views)
     }
 
     /// The tools that were printed; nothing when there was nothing to show.

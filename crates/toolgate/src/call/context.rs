@@ -6,14 +6,20 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
+use toolgate_wire::view::Tool;
 
+use super::checks::{Checks, ToolChecks};
 use super::confirm::{Confirmer, NobodyConfirms};
 use super::record_keeper::RecordKeeper;
 use crate::audit::{AuditSink, NoAudit};
+use crate::connect::CallProgress;
 use crate::env::{Clock, HostEnv};
 use crate::grants::{Grants, Lasting};
 use crate::policy::file::Checker;
 use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
+
+/// Hears the progress of calls. Must not block.
+pub type ProgressSink = Arc<dyn Fn(&CallProgress) + Send + Sync>;
 
 /// What every call of a host goes through. The default lets through what only reads the workspace, asks nobody, and keeps no record.
 #[derive(Clone)]
@@ -28,6 +34,8 @@ pub struct CallRules {
     pub confirmer: Arc<dyn Confirmer>,
     /// Who keeps the record.
     pub audit: Arc<dyn AuditSink>,
+    /// Who hears the progress of calls; the front end of the host, when nobody is named.
+    pub progress: Option<ProgressSink>,
     /// How much is let through without a question.
     pub mode: Mode,
     /// Whether somebody can be asked.
@@ -48,6 +56,7 @@ impl Default for CallRules {
             grants: None,
             confirmer: Arc::new(NobodyConfirms),
             audit: Arc::new(NoAudit),
+            progress: None,
             mode: Mode::default(),
             presence: Presence::Headless,
             folder_is_trusted: false,
@@ -78,6 +87,7 @@ pub struct CallContext {
     clock: Arc<dyn Clock>,
     session: String,
     keeper: RecordKeeper,
+    checks: Arc<ToolChecks>,
 }
 
 /// What can be another from one call to the next.
@@ -99,8 +109,20 @@ impl CallContext {
             clock: env.clock.clone(),
             session: session_id(),
             keeper: RecordKeeper::default(),
+            checks: Arc::default(),
             rules,
         }
+    }
+
+    /// The same, with what another one has worked out about tools.
+    pub(crate) fn sharing_checks_with(mut self, other: &Self) -> Self {
+        self.checks = other.checks.clone();
+        self
+    }
+
+    /// What is worked out once for a tool.
+    pub(super) fn checks(&self, tool: &Arc<Tool>) -> Arc<Checks> {
+        self.checks.of(tool)
     }
 
     /// The rules.

@@ -19,7 +19,7 @@ const DECIDING_FOLDERS: [&str; 2] = [".git", ".toolgate"];
 /// What is said to a call that writes a file: nothing, or a decision and its reason in words.
 pub(super) fn check(call: &PreparedCall, arguments: &Value, context: &CallContext) -> Option<(Decision, String)> {
     let tool = &*call.tool.id.tool;
-    call.connection.config().transport.builtin().filter(|_| WRITING.contains(&tool))?;
+    call.config().transport.builtin().filter(|_| WRITING.contains(&tool))?;
     judge(arguments.get("path")?.as_str()?, context.folder(), &context.own_folders())
 }
 

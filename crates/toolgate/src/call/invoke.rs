@@ -1,11 +1,14 @@
-//! One request to the server: time limits, progress, and pages the person has to visit first.
+//! One call at its server: time limits, progress, pages the person has to visit first, and what becomes of it when the connection is lost.
 
 use std::time::Duration;
 
 use toolgate_wire::view::CallResult;
-use toolgate_wire::{Call, Error as WireError, RpcError};
+use toolgate_wire::{Call, Error as WireError, RpcError, SendMark};
 
+use super::context::CallContext;
 use crate::connect::{CallProgress, Connection, Elicitation, ElicitationAnswer, read_elicitation};
+use crate::discovery::Live;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{TIME_LIMIT_MS_MAX, URLS_TO_VISIT_MAX};
 use crate::registry::PreparedCall;
 
@@ -18,29 +21,127 @@ pub struct RunOptions {
     pub max_duration: Option<Duration>,
 }
 
-/// Calls the tool. A server that wants pages to be visited first is called again, once, when the person has visited them.
-pub(super) async fn invoke(call: &PreparedCall, options: RunOptions) -> Result<CallResult, WireError> {
-    let connection = &call.connection;
+/// How a call ended at its server.
+pub(super) enum Ended {
+    Answered(CallResult),
+    TimedOut {
+        after: Duration,
+        idle: bool,
+    },
+    /// It was not done, or the server says so.
+    Failed(Error),
+    /// It may have been done or not: the connection was lost before an answer.
+    Unknown(Error),
+}
+
+/// Whether a call whose connection was lost may be made once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeatable {
+    /// It never left, or the server did not look at it.
+    Unsent,
+    /// The server says that doing it twice is like doing it once.
+    Harmless,
+    /// It may have been done.
+    No,
+}
+
+/// Calls the tool. A call that was lost with its connection is made once more where that is sure to do nothing twice.
+pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Live, options: RunOptions) -> Ended {
+    call.offer.line.count_call();
+    let mut connection = live.connection;
+    let mut is_first = true;
+    loop {
+        let mark = SendMark::default();
+        let error = match attempt(context, &connection, call, options, &mark).await {
+            Ok(result) => return Ended::Answered(result),
+            Err(WireError::TimedOut { after, idle, .. }) => return Ended::TimedOut { after, idle },
+            Err(error) => error,
+        };
+        if !is_loss(&error) {
+            return Ended::Failed(connection.failed(error));
+        }
+        let repeatable = repeatable(call, &mark, &error);
+        if matches!(error, WireError::SessionLost(_)) {
+            connection.give_up();
+        }
+        let lost = connection.failed(error);
+        if !is_first || repeatable == Repeatable::No {
+            return ended_by_loss(lost, repeatable);
+        }
+        is_first = false;
+        connection = match again(call).await {
+            Ok(connection) => connection,
+            Err(_) => return ended_by_loss(lost, repeatable),
+        };
+    }
+}
+
+fn ended_by_loss(lost: Error, repeatable: Repeatable) -> Ended {
+    match repeatable {
+        Repeatable::Unsent => Ended::Failed(lost),
+        Repeatable::Harmless | Repeatable::No => Ended::Unknown(lost),
+    }
+}
+
+/// Whether the answer, if there was one, was lost on the way.
+fn is_loss(error: &WireError) -> bool {
+    matches!(error, WireError::Closed(_) | WireError::Io { .. } | WireError::SessionLost(_))
+}
+
+fn repeatable(call: &PreparedCall, mark: &SendMark, error: &WireError) -> Repeatable {
+    let hints = call.tool.hints();
+    if !mark.is_sent() || error.was_refused_unseen() {
+        Repeatable::Unsent
+    } else if hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true) {
+        Repeatable::Harmless
+    } else {
+        Repeatable::No
+    }
+}
+
+/// The next connection, when the server still offers on it what was decided about.
+async fn again(call: &PreparedCall) -> Result<Connection> {
+    let live = call.offer.line.live().await?;
+    let now = call.as_offered_by(&live)?;
+    if now.tool.tool.raw == call.tool.tool.raw {
+        return Ok(live.connection);
+    }
+    let what = format!("the server describes `{}` in another way than before", call.tool.id.tool);
+    Err(Error::new(ErrorKind::UnknownTool, what).about(&call.tool.id.server))
+}
+
+/// Calls the tool once. A server that wants pages to be visited first is called again when the person has visited them.
+async fn attempt(
+    context: &CallContext,
+    connection: &Connection,
+    call: &PreparedCall,
+    options: RunOptions,
+    mark: &SendMark,
+) -> Result<CallResult, WireError> {
     let _running = connection.runs();
-    let ask = || connection.client().finish_tool_call(request(call, options));
+    let ask = || connection.client().finish_tool_call(request(context, connection, call, options).mark(mark));
     match connection.asks(ask).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,
     }
 }
 
-fn request(call: &PreparedCall, options: RunOptions) -> Call {
-    let config = call.connection.config();
+fn request(context: &CallContext, connection: &Connection, call: &PreparedCall, options: RunOptions) -> Call {
+    let config = connection.config();
     let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
     let total = options.max_duration.or(config.max_duration).map_or(longest, |limit| limit.min(longest));
-    let front_end = call.connection.front_end().clone();
+    let (progress, front_end) = (context.rules.progress.clone(), connection.front_end().clone());
     let id = call.tool.id.clone();
     Call::tool(&id.tool, &call.arguments)
         .idle_limit(options.timeout.unwrap_or(config.call_timeout).min(longest))
         .total_limit(total)
         .on_progress(move |notification| {
             let news = notification.params.as_ref().and_then(|params| CallProgress::read(&id.server, &id.tool, params));
-            news.iter().for_each(|news| front_end.progress(news));
+            match (&news, &progress) {
+                (Some(news), Some(progress)) => progress(news),
+                (Some(news), None) => front_end.progress(news),
+                (None, _) => {}
+            }
         })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::allowed_path;
+use super::checks::Checks;
 use super::context::CallContext;
 use super::edit_preview::{Edit, edit_of};
 use super::guarded_path;
@@ -26,15 +27,14 @@ pub(super) struct Subject<'a> {
     pub(super) arguments: Value,
     /// Why the arguments cannot be understood.
     misunderstood: Option<String>,
-    pub(super) annotations: Value,
-    pub(super) definition: String,
+    pub(super) checks: Arc<Checks>,
     /// The mode it is decided in, whatever the mode is when it ends.
     pub(super) mode: Mode,
-    identity: String,
+    identity: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(call: &'a PreparedCall, mode: Mode) -> Self {
+    pub(super) fn of(call: &'a PreparedCall, context: &CallContext) -> Self {
         let (arguments, misunderstood) = match understood(&call.arguments) {
             Ok(arguments) => (arguments, None),
             Err(why) => (Value::Null, Some(why)),
@@ -42,10 +42,9 @@ impl<'a> Subject<'a> {
         Self {
             arguments,
             misunderstood,
-            annotations: call.tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default(),
-            definition: definition_hash(&call.tool.tool),
-            mode,
-            identity: identity(call.connection.config()),
+            checks: context.checks(&call.tool.tool),
+            mode: context.mode(),
+            identity: call.offer.line.identity(),
             call,
         }
     }
@@ -62,10 +61,10 @@ impl<'a> Subject<'a> {
     ) -> GrantSubject<'s> {
         GrantSubject {
             server: &self.call.tool.id.server,
-            server_identity: &self.identity,
-            builtin: self.call.connection.config().transport.builtin(),
+            server_identity: self.identity,
+            builtin: self.call.config().transport.builtin(),
             tool: &self.call.tool.id.tool,
-            definition: &self.definition,
+            definition: &self.checks.definition,
             arguments: &self.arguments,
             folder: context.folder(),
             mode: self.mode,
@@ -75,7 +74,7 @@ impl<'a> Subject<'a> {
 
     /// What it would change in a file, when that can be told. The file is read where waiting holds nothing up.
     pub(super) async fn edit(&self, context: &CallContext) -> Option<Edit> {
-        self.call.connection.config().transport.builtin()?;
+        self.call.config().transport.builtin()?;
         let (tool, arguments) = (self.call.tool.id.tool.clone(), self.call.arguments.clone());
         let folder = context.folder().to_owned();
         tokio::task::spawn_blocking(move || edit_of(&tool, &arguments, &folder)).await.ok().flatten()
@@ -109,7 +108,7 @@ impl<'a> Subject<'a> {
 
     /// The arguments, with where their relative paths start.
     fn seen_arguments<'s>(&'s self, context: &'s CallContext) -> Arguments<'s> {
-        let own_folder = match &self.call.connection.config().transport {
+        let own_folder = match &self.call.config().transport {
             TransportConfig::Stdio(stdio) => stdio.cwd.as_deref(),
             _ => None,
         };
@@ -125,11 +124,10 @@ impl<'a> Subject<'a> {
             let adjustments = vec![format!("the arguments can be understood in more than one way, or in none: {why}")];
             return Some(Verdict { decision: Decision::Deny, because: Because::NoRule, adjustments });
         }
-        let connection = &self.call.connection;
         match self.call.offer.filter.judge(&self.call.tool.id.tool, arguments) {
             FilterVerdict::Permitted => None,
             FilterVerdict::Denied { list, entry, why } => {
-                let origin = &connection.config().origin;
+                let origin = &self.call.config().origin;
                 let label = entry.map_or_else(|| format!("`{list}`"), |entry| format!("`{entry}` in `{list}`"));
                 let label = format!("{label} of server `{}`", self.call.tool.id.server);
                 let file = origin.path.clone().map(std::sync::Arc::new);
@@ -160,10 +158,10 @@ impl<'a> Subject<'a> {
         };
         let facts = CallFacts {
             server: &self.call.tool.id.server,
-            builtin: self.call.connection.config().transport.builtin(),
+            builtin: self.call.config().transport.builtin(),
             tool: &self.call.tool.id.tool,
             arguments,
-            annotations: &self.annotations,
+            annotations: &self.checks.annotations,
             mode: self.mode,
             presence: context.rules.presence,
             asker: self.call.asked_by,
@@ -218,7 +216,7 @@ impl Subject<'_> {
             Because::Rule(rule) => matches!(rule.server, ServerPattern::Named(_)),
             Because::Filter(_) | Because::Remembered(_) | Because::NoRule => false,
         };
-        is_by_name && self.call.connection.config().replaces_own
+        is_by_name && self.call.config().replaces_own
     }
 }
 
@@ -232,14 +230,14 @@ fn told_of_suspended(covering: &Covering, mut verdict: Verdict) -> Verdict {
 
 /// What would be decided about a call, and why.
 pub(crate) fn explain(context: &CallContext, call: &PreparedCall) -> Explanation {
-    Subject::of(call, context.mode()).explain(context)
+    Subject::of(call, context).explain(context)
 }
 
 static NO_TOOLS: BTreeMap<String, String> = BTreeMap::new();
 
 /// Why a tool is not to be shown: no call of it would be let through.
 pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &CatalogTool) -> Option<String> {
-    let config = catalog.offer_of(tool)?.connection.config();
+    let config = catalog.offer_of(tool)?.line.config();
     let annotations = tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default();
     let facts = ToolFacts {
         server: &tool.id.server,

@@ -14,6 +14,8 @@ mod guarded_path;
 
 mod context;
 
+mod checks;
+
 mod judge;
 
 mod record_keeper;
@@ -30,7 +32,7 @@ mod run;
 mod one_tool;
 
 pub use confirm::{Confirmation, ConfirmationRequest, Confirmer, NobodyConfirms};
-pub use context::{CallContext, CallRules};
+pub use context::{CallContext, CallRules, ProgressSink};
 pub use edit_preview::{Before, Edit, edit_of};
 pub use invoke::RunOptions;
 pub(crate) use judge::{explain, why_hidden};

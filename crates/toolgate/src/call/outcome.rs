@@ -35,6 +35,8 @@ pub enum CallOutcome {
     },
     /// The call could not be made, or its result not be used.
     Failed(Error),
+    /// It was sent, and the connection was lost before an answer: it may have been done or not.
+    Unknown(Error),
 }
 
 impl CallOutcome {
@@ -48,6 +50,7 @@ impl CallOutcome {
             Self::Cancelled => "cancelled",
             Self::TimedOut { .. } => "timed_out",
             Self::Failed(_) => "failed",
+            Self::Unknown(_) => "unknown",
         }
     }
 

@@ -38,6 +38,12 @@ impl<'a> Recording<'a> {
         Self { context, subject, verdict, at, started, confirmation: None, begun: Arc::default(), has_ended }
     }
 
+    /// What is called is described in another way than when it was asked for.
+    pub(super) fn is_about(&mut self, subject: &'a Subject<'a>, verdict: Verdict) {
+        self.subject = subject;
+        self.verdict = verdict;
+    }
+
     pub(super) fn confirmed(&mut self, answer: &Confirmation) {
         self.confirmation = Some(match answer {
             Confirmation::Proceed(Remember::No) => "once",
@@ -79,7 +85,7 @@ impl<'a> Recording<'a> {
 
     pub(super) async fn end(mut self, outcome: &CallOutcome) {
         let error = match outcome {
-            CallOutcome::Failed(error) => Some(error),
+            CallOutcome::Failed(error) | CallOutcome::Unknown(error) => Some(error),
             _ => None,
         };
         let result_bytes = outcome.report().map(|report| report.result.raw.as_bytes().len() as u64);
@@ -121,7 +127,7 @@ impl<'a> Recording<'a> {
             server: call.tool.id.server.clone(),
             tool: call.tool.id.tool.to_string(),
             name: call.name.clone(),
-            definition: self.subject.definition.clone(),
+            definition: self.subject.checks.definition.clone(),
             is_read_only: call.tool.hints().read_only_hint == Some(true),
             input_schema: call.tool.tool.input_schema.clone(),
             arguments: call.arguments.clone(),

@@ -1,17 +1,21 @@
-//! The pipeline of one call, on one screen: decide → check the arguments → ask → write down that it begins → invoke → check the result → keep a
-//! record. Every ending is a [`CallOutcome`], and every call leaves one record, also one that nobody waits for any more.
+//! The pipeline of one call, on one screen: decide → see that the server is there and offers it still → check the arguments → ask → wait for
+//! a place → write down that it begins → invoke → check the result → keep a record. Every ending is a [`CallOutcome`], and every call leaves
+//! one record, also one that nobody waits for any more.
 
-use toolgate_wire::Error as WireError;
+use std::sync::Arc;
+
 use toolgate_wire::view::CallResult;
 
+use super::checks::Checks;
 use super::confirm::{Confirmation, ConfirmationRequest};
 use super::context::CallContext;
-use super::invoke::{RunOptions, invoke};
+use super::invoke::{Ended, RunOptions, invoke};
 use super::judge::Subject;
 use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
 use super::schema;
 use crate::audit;
+use crate::discovery::Live;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
 use crate::policy::Decision;
@@ -19,10 +23,31 @@ use crate::registry::PreparedCall;
 use crate::shape::tool_error;
 
 pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: RunOptions) -> CallOutcome {
-    let subject = Subject::of(call, context.mode());
+    let (call_now, subject_now);
+    let subject = Subject::of(call, context);
     let verdict = subject.judge(context);
     let mut recording = Recording::begin(context, &subject, verdict);
-    let outcome = run_decided(context, &subject, &mut recording, options).await;
+    let outcome = 'ended: {
+        // Nothing is started for a call that is forbidden.
+        if recording.verdict.decision == Decision::Deny {
+            break 'ended CallOutcome::Denied(recording.verdict.clone());
+        }
+        let live = match call.offer.line.live().await {
+            Ok(live) => live,
+            Err(error) => break 'ended CallOutcome::Failed(error),
+        };
+        if Arc::ptr_eq(&live.offered, &call.offer.offered) {
+            break 'ended run_decided(context, &subject, &mut recording, live, options).await;
+        }
+        // What was shown may be what the server said in another life: what it says now decides.
+        call_now = match call.as_offered_by(&live) {
+            Ok(call) => call,
+            Err(error) => break 'ended CallOutcome::Failed(error),
+        };
+        subject_now = Subject::of(&call_now, context);
+        recording.is_about(&subject_now, subject_now.judge(context));
+        run_decided(context, &subject_now, &mut recording, live, options).await
+    };
     recording.end(&outcome).await;
     outcome
 }
@@ -31,6 +56,7 @@ async fn run_decided(
     context: &CallContext,
     subject: &Subject<'_>,
     recording: &mut Recording<'_>,
+    live: Live,
     options: RunOptions,
 ) -> CallOutcome {
     let call = subject.call;
@@ -38,39 +64,56 @@ async fn run_decided(
         return CallOutcome::Denied(recording.verdict.clone());
     }
     // Nobody is asked about a call that cannot be made.
-    if let Err(error) = check_arguments(call) {
+    if let Err(error) = check_arguments(call, &subject.checks) {
         return CallOutcome::Failed(error);
     }
-    if recording.verdict.decision == Decision::Ask {
-        let all_tools = subject.all_tools();
-        let seen = subject.as_grants_see_it(context, &all_tools);
-        let question = question(context, subject, &seen, recording).await;
-        let offered = question.choices.clone();
-        let answer = context.rules.confirmer.confirm(question).await;
-        recording.confirmed(&answer);
-        let remember = match answer {
-            Confirmation::Refuse { reason } => return CallOutcome::Refused { reason },
-            Confirmation::Proceed(remember) => remember,
-        };
-        // A person takes their time, and what holds now is not always what held when they were asked.
-        let verdict = Subject::of(call, context.mode()).judge(context);
-        if verdict.decision == Decision::Deny {
-            recording.verdict = verdict.clone();
-            return CallOutcome::Denied(verdict);
-        }
-        if offered.contains(&remember) {
-            remembered(context, &seen, remember).await;
-        }
+    if recording.verdict.decision == Decision::Ask
+        && let Err(ended) = confirmed(context, subject, recording).await
+    {
+        return ended;
     }
+    let _place = match call.offer.line.gate().enter(&call.tool.id.server).await {
+        Ok(place) => place,
+        Err(error) => return CallOutcome::Failed(error),
+    };
     // What would leave no trace is not done.
     if let Err(error) = recording.start().await {
         return CallOutcome::Failed(error);
     }
-    match invoke(call, options).await {
-        Ok(result) => finish(call, result),
-        Err(WireError::TimedOut { after, idle, .. }) => CallOutcome::TimedOut { after, idle },
-        Err(error) => CallOutcome::Failed(call.connection.failed(error)),
+    match invoke(context, call, live, options).await {
+        Ended::Answered(result) => finish(call, &subject.checks, result),
+        Ended::TimedOut { after, idle } => CallOutcome::TimedOut { after, idle },
+        Ended::Failed(error) => CallOutcome::Failed(error),
+        Ended::Unknown(error) => CallOutcome::Unknown(error),
     }
+}
+
+/// Asks, and remembers the answer. The error is how the call ends without being made.
+async fn confirmed(
+    context: &CallContext,
+    subject: &Subject<'_>,
+    recording: &mut Recording<'_>,
+) -> Result<(), CallOutcome> {
+    let all_tools = subject.all_tools();
+    let seen = subject.as_grants_see_it(context, &all_tools);
+    let question = question(context, subject, &seen, recording).await;
+    let offered = question.choices.clone();
+    let answer = context.rules.confirmer.confirm(question).await;
+    recording.confirmed(&answer);
+    let remember = match answer {
+        Confirmation::Refuse { reason } => return Err(CallOutcome::Refused { reason }),
+        Confirmation::Proceed(remember) => remember,
+    };
+    // A person takes their time, and what holds now is not always what held when they were asked.
+    let verdict = Subject::of(subject.call, context).judge(context);
+    if verdict.decision == Decision::Deny {
+        recording.verdict = verdict.clone();
+        return Err(CallOutcome::Denied(verdict));
+    }
+    if offered.contains(&remember) {
+        remembered(context, &seen, remember).await;
+    }
+    Ok(())
 }
 
 async fn question(
@@ -119,25 +162,25 @@ async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Re
     }
 }
 
-fn check_arguments(call: &PreparedCall) -> Result<()> {
+fn check_arguments(call: &PreparedCall, checks: &Checks) -> Result<()> {
     if !call.arguments.is_object() {
         let what = format!("the arguments of `{}` are not an object", call.name);
         return Err(Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server));
     }
-    let Some(schema) = &call.tool.tool.input_schema else { return Ok(()) };
-    schema::check(schema, &call.arguments).map(drop).map_err(|violations| {
+    let Some(schema) = checks.input() else { return Ok(()) };
+    schema.check(&call.arguments).map(drop).map_err(|violations| {
         let what = format!("the arguments do not fit `{}`: {violations}", call.name);
         Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server)
     })
 }
 
-fn finish(call: &PreparedCall, result: CallResult) -> CallOutcome {
+fn finish(call: &PreparedCall, checks: &Checks, result: CallResult) -> CallOutcome {
     let name = call.name.clone();
     if tool_error::reports_error(&result) {
         let structured = result.structured.clone();
         return CallOutcome::ToolError(CallReport { name, result, structured });
     }
-    let Some(promised) = call.tool.output_schema() else {
+    let Some(promised) = checks.output() else {
         let structured = result.structured.clone();
         return CallOutcome::Completed(CallReport { name, result, structured });
     };
@@ -148,7 +191,7 @@ fn finish(call: &PreparedCall, result: CallResult) -> CallOutcome {
     };
     match &structured {
         None => broken("it has no structured content".to_owned()),
-        Some(data) => match schema::check(promised, data) {
+        Some(data) => match promised.check(data) {
             Ok(_) => CallOutcome::Completed(CallReport { name, result, structured }),
             Err(violations) => broken(violations.to_string()),
         },

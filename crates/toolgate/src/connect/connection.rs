@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use toolgate_wire::{Client, Error as WireError};
+use toolgate_wire::{Client, DefectKind, Error as WireError};
 
 use super::front_end::FrontEnd;
 use super::status::Agreed;
@@ -164,6 +164,27 @@ impl Connection {
         // The sender lives in this very connection.
         let _idle = running.wait_for(|count| *count == 0).await.is_ok();
         self.client().close().await;
+    }
+
+    /// Whether requests can still be made on it.
+    pub fn is_open(&self) -> bool {
+        self.0.client.peer().close_reason().is_none()
+    }
+
+    /// Ends it without waiting: the server has forgotten it.
+    pub(crate) fn give_up(&self) {
+        let connection = self.clone();
+        tokio::spawn(async move { connection.client().close().await });
+    }
+
+    /// Answers that came when nobody waited for them any more.
+    pub(crate) fn late_answers(&self) -> u64 {
+        self.0.client.peer().tally().of(DefectKind::LateResponse)
+    }
+
+    /// The process that is the server, when it is a child of ours.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.client.child().and_then(|child| child.pid())
     }
 
     /// Why it ended, when it has.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::{Semaphore, watch};
 use toolgate_wire::{ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
@@ -11,7 +11,7 @@ use toolgate_wire::{ConnectOptions, Direction, Endpoint, Error as WireError, Htt
 use super::client_side::OurSide;
 use super::connection::{Connection, Inner};
 use super::front_end::FrontEnd;
-use super::status::{ServerStatus, ServerView};
+use super::status::{Agreed, ServerStatus, ServerView};
 use crate::auth::ServerLogin;
 use crate::auth::logins::Logins;
 use crate::auth::store::TokenStore;
@@ -75,13 +75,28 @@ struct Entry {
     last_words: String,
     /// How long listing what it offers took.
     listing_took: Option<Duration>,
+    /// Since when the status is what it is.
+    since: SystemTime,
+    /// When it is tried again, where that is planned.
+    next_attempt: Option<SystemTime>,
+    /// What it said about itself in an earlier run.
+    remembered: Option<Agreed>,
 }
 
 impl Entry {
-    fn new(config: Arc<ServerConfig>) -> Self {
-        let status = ServerStatus::Disconnected;
-        let last_words = String::new();
-        Self { config, status, is_settled: false, error: None, connection: None, last_words, listing_took: None }
+    fn new(config: Arc<ServerConfig>, since: SystemTime) -> Self {
+        Self {
+            config,
+            status: ServerStatus::Disconnected,
+            is_settled: false,
+            error: None,
+            connection: None,
+            last_words: String::new(),
+            listing_took: None,
+            since,
+            next_attempt: None,
+            remembered: None,
+        }
     }
 
     /// Nothing more is to be found out about it.
@@ -99,8 +114,11 @@ impl Entry {
             status: self.status,
             is_settled: self.is_settled,
             error: self.error.clone(),
-            agreed: self.connection.as_ref().map(Connection::agreed),
+            is_remembered: self.connection.is_none() && self.remembered.is_some(),
+            agreed: self.connection.as_ref().map(Connection::agreed).or_else(|| self.remembered.clone()),
             listing_took: self.listing_took,
+            since: self.since,
+            next_attempt: self.next_attempt,
         }
     }
 }
@@ -131,12 +149,17 @@ impl ConnectionManager {
         self.opener.login(server).await
     }
 
+    fn now(&self) -> SystemTime {
+        self.wiring.env.clock.now()
+    }
+
     fn board(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes servers in, after those that are there; a name that is there already stays what it is. Gives those that are new.
     pub(crate) fn enlist(&self, servers: AdmittedServers) -> Vec<Arc<ServerConfig>> {
+        let now = self.now();
         let mut board = self.board();
         let mut new = Vec::new();
         for config in servers.into_inner() {
@@ -145,13 +168,14 @@ impl ConnectionManager {
             }
             let config = Arc::new(config);
             new.push(config.clone());
-            board.push(Entry::new(config));
+            board.push(Entry::new(config, now));
         }
         new
     }
 
     /// Makes `servers` the ones on the board, in their order. One that is there and means the same stays as it is.
     pub(crate) fn reconcile(&self, servers: AdmittedServers) -> Difference {
+        let now = self.now();
         let mut board = self.board();
         let mut difference = Difference::default();
         let mut before = std::mem::take(&mut *board);
@@ -162,7 +186,7 @@ impl ConnectionManager {
                 None => {
                     let config = Arc::new(config);
                     difference.start.push(config.clone());
-                    board.push(Entry::new(config));
+                    board.push(Entry::new(config, now));
                 }
             }
         }
@@ -206,7 +230,10 @@ impl ConnectionManager {
             }
             Ok(connection) => {
                 let kept = connection.clone();
-                self.change(config, ServerStatus::Connected, |entry| entry.connection = Some(kept));
+                self.change(config, ServerStatus::Connected, |entry| {
+                    entry.connection = Some(kept);
+                    entry.error = None;
+                });
                 Ok(connection)
             }
             Err((error, last_words)) => {
@@ -302,22 +329,38 @@ impl ConnectionManager {
         entry.map(tail).unwrap_or_default()
     }
 
+    /// Notes what a server said about itself in an earlier run.
+    pub(crate) fn remember(&self, server: &Arc<ServerConfig>, agreed: Agreed) {
+        self.with_entry(server, |entry| entry.remembered = Some(agreed));
+    }
+
+    /// Notes that a server is tried again after that time, or only when somebody wants it.
+    pub(crate) fn plan_next(&self, server: &Arc<ServerConfig>, wait: Option<Duration>) {
+        let at = wait.and_then(|wait| self.now().checked_add(wait));
+        self.with_entry(server, |entry| entry.next_attempt = at);
+    }
+
+    /// A server that was replaced meanwhile has no place on the board.
+    fn with_entry(&self, server: &Arc<ServerConfig>, change: impl FnOnce(&mut Entry)) {
+        let mut board = self.board();
+        if let Some(entry) = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server)) {
+            change(entry);
+        }
+    }
+
     /// Notes how long listing what a server offers took.
     pub(crate) fn listed(&self, server: &Arc<ServerConfig>, took: Duration) {
-        let mut board = self.board();
-        let entry = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server));
-        entry.into_iter().for_each(|entry| entry.listing_took = Some(took));
+        self.with_entry(server, |entry| entry.listing_took = Some(took));
     }
 
     /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected.
     pub(crate) fn settle(&self, server: &Arc<ServerConfig>, problem: Option<Error>) {
-        let mut board = self.board();
-        if let Some(entry) = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server)) {
+        self.with_entry(server, |entry| {
             entry.is_settled = true;
             if entry.connection.is_some() {
                 entry.error = problem;
             }
-        }
+        });
     }
 
     /// Closes all connections in order, all at once.
@@ -343,26 +386,17 @@ impl ConnectionManager {
         self.board().iter().map(|entry| (entry.config.name.clone(), entry.is_settled)).collect()
     }
 
-    /// The connection of a server, or why there is none.
-    pub(crate) fn connection(&self, server: &str) -> Option<Result<Connection>> {
-        let board = self.board();
-        let entry = board.iter().find(|entry| &*entry.config.name == server)?;
-        Some(match (&entry.connection, &entry.error) {
-            (Some(connection), _) => Ok(connection.clone()),
-            (None, Some(error)) => Err(error.clone()),
-            (None, None) => {
-                let what = format!("the server `{server}` is {}", entry.status.as_str());
-                Err(Error::new(ErrorKind::Connect, what).about(&entry.config.name))
-            }
-        })
-    }
-
     /// A server that was replaced meanwhile has no place on the board to be changed.
     fn change(&self, server: &Arc<ServerConfig>, status: ServerStatus, change: impl FnOnce(&mut Entry)) {
+        let now = self.now();
         let error = {
             let mut board = self.board();
             let Some(entry) = board.iter_mut().find(|entry| Arc::ptr_eq(&entry.config, server)) else { return };
+            if entry.status != status {
+                entry.since = now;
+            }
             entry.status = status;
+            entry.next_attempt = None;
             change(entry);
             entry.error.clone()
         };

@@ -1,7 +1,7 @@
 //! `ServerStatus`: where a server is in its life, and `ServerView`: what a front end is shown of it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use toolgate_wire::{Era, RawJson, Version};
 
@@ -62,10 +62,16 @@ pub struct ServerView {
     pub is_settled: bool,
     /// What went wrong, if something did. A connected server may have an error too: one of its lists could not be read.
     pub error: Option<Error>,
-    /// What was agreed with it.
+    /// What was agreed with it, or with it in an earlier run.
     pub agreed: Option<Agreed>,
+    /// Whether it is known from an earlier run only: it is started when it is used.
+    pub is_remembered: bool,
     /// How long listing what it offers took, when that went well.
     pub listing_took: Option<Duration>,
+    /// Since when it is where it is.
+    pub since: SystemTime,
+    /// When it is tried again, where that is planned.
+    pub next_attempt: Option<SystemTime>,
 }
 
 /// What a connected server said about itself.

@@ -2,8 +2,14 @@
 
 mod offered;
 
+mod line;
+
+mod server_catalog;
+
 mod discover;
 
-pub use discover::{Filtered, Interest, Problem, Quarantined, ServerCatalog};
-pub(crate) use discover::{discover, offers, refresh, watch_lists};
+pub use discover::{Interest, Problem};
+pub(crate) use discover::{discover, refresh, watch_lists};
+pub use line::{Availability, Line, Live, Traffic};
 pub use offered::{Offered, OfferedList, UnusableEntry};
+pub use server_catalog::{Filtered, Quarantined, ServerCatalog};

@@ -104,19 +104,15 @@ impl<T> OfferedList<T> {
     }
 }
 
-impl<T: Listed> OfferedList<T> {
-    /// Whether both say the same.
-    fn same(&self, other: &Self) -> bool {
-        let pairs = self.entries.iter().zip(&other.entries);
-        self.set_aside == other.set_aside
-            && self.entries.len() == other.entries.len()
-            && pairs.into_iter().all(|(one, another)| one.raw() == another.raw())
-    }
-}
-
+/// Whether both lists say the same.
 fn same<T: Listed>(left: Option<&OfferedList<T>>, right: Option<&OfferedList<T>>) -> bool {
     match (left, right) {
-        (Some(left), Some(right)) => left.same(right),
+        (Some(left), Some(right)) => {
+            let mut pairs = left.entries.iter().zip(&right.entries);
+            left.set_aside == right.set_aside
+                && left.entries.len() == right.entries.len()
+                && pairs.all(|(one, another)| one.raw() == another.raw())
+        }
         (None, None) => true,
         _ => false,
     }
@@ -182,10 +178,5 @@ impl Offered {
                     && same(self.templates.as_ref(), other.templates.as_ref())
             }
         }
-    }
-
-    /// A tool by its server's own name; the first of a name counts.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
-        self.tools.as_ref()?.entries.iter().find(|tool| tool.name == name)
     }
 }

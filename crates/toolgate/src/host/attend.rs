@@ -1,17 +1,22 @@
-//! The life of one server in a host: connect, discover, then follow its changes until it is gone. One task each, so that none waits for
-//! another.
+//! The life of one server in a host: connect, discover, follow its changes until it is gone, and connect again. One task each, so that none
+//! waits for another.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use super::backoff::{Backoff, passes_by_itself};
 use super::board::Board;
+use super::follow::{announce, follow};
+use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
-use crate::discovery::{Problem, ServerCatalog, discover, offers, refresh, watch_lists};
+use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
 use crate::host::Reconciled;
-use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_MS};
 use crate::servers::ServerConfig;
+use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
 
 /// Starts a task for every server that is new.
@@ -25,9 +30,38 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
 }
 
 fn attend_to(board: &Arc<Board>, config: Arc<ServerConfig>) {
-    let name = config.name.clone();
-    let task = tokio::spawn(attend(board.clone(), config));
-    board.keep_task(name, task.abort_handle());
+    let line = Line::new(config.clone());
+    let plan = begin(board, &line);
+    let task = tokio::spawn(attend(board.clone(), line.clone(), plan));
+    board.keep_task(line, task.abort_handle());
+}
+
+/// Shows what is kept of a server, where that is wanted.
+fn begin(board: &Board, line: &Line) -> StartPlan {
+    let config = line.config();
+    let kept = board.kept(config);
+    let plan = start_plan(board.life, config.start, &config.transport, kept.as_ref().map(|(_, freshness)| *freshness));
+    match kept {
+        Some((offered, _)) if plan.shows_kept => {
+            board.manager.remember(config, offered.agreed());
+            board.put(Arc::new(ServerCatalog::new(line, None, Arc::new(offered), Vec::new())));
+            settle(board, line, None);
+        }
+        _ if !plan.connects => settle(board, line, None),
+        _ => {}
+    }
+    plan
+}
+
+/// Says that everything that was to be found out about a server has been.
+fn settle(board: &Board, line: &Line, problem: Option<Error>) {
+    board.manager.settle(line.config(), problem);
+    board.tell(HostEvent::Settled(line.server().clone()));
+    if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
+        board.set_discovery(DiscoveryState::Completed);
+    } else {
+        board.changed();
+    }
 }
 
 /// Starts what is new, ends what is gone, and leaves the rest alone.
@@ -57,31 +91,67 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
     changed
 }
 
-async fn attend(board: Arc<Board>, config: Arc<ServerConfig>) {
-    let met = meet(&board, &config).await;
-    match &met {
-        Ok(offer) => board.put(offer.clone()),
-        Err(Unmet { error, .. }) => {
-            board.diagnose(severity(error), &config.name, sentence(&config, Stage::Start, error))
+/// Attends to one server for as long as somebody wants it.
+async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
+    let mut asks = line.asks();
+    let mut backoff = Backoff::default();
+    let mut told: Option<String> = None;
+    if !plan.connects && asks.wait_for(|asked| *asked > 0).await.is_err() {
+        return;
+    }
+    loop {
+        // Whoever asked before this attempt gets its outcome.
+        asks.mark_unchanged();
+        line.begin();
+        let error = match meet(&board, &line).await {
+            Ok((live, problems)) => {
+                let stood = Instant::now();
+                if told.take().is_some() {
+                    board.diagnose(Severity::Info, line.server(), format!("MCP server {} is back", line.server()));
+                }
+                let error = serve(&board, &line, live, problems).await;
+                backoff.failed(Some(stood.elapsed()));
+                told = Some(error.to_string());
+                error
+            }
+            Err(Unmet { error, connection }) => {
+                backoff.failed(None);
+                // What goes wrong in the same way again and again is said once.
+                if told.replace(error.to_string()) != Some(error.to_string()) {
+                    board.diagnose(severity(&error), line.server(), sentence(line.config(), Stage::Start, &error));
+                }
+                line.down(error.clone());
+                settle(&board, &line, None);
+                close_unmet(connection);
+                error
+            }
+        };
+        let comes_back = board.life == Life::Long && line.config().start != StartMode::Lazy;
+        let wait = (comes_back && passes_by_itself(&error)).then(|| backoff.wait(chance()));
+        board.manager.plan_next(line.config(), wait);
+        let asked = asks.changed();
+        let is_over = match wait {
+            None => asked.await.is_err(),
+            Some(wait) => tokio::time::timeout(wait, asked).await.is_ok_and(|asked| asked.is_err()),
+        };
+        if is_over {
+            return;
         }
     }
-    let problems = met.as_ref().map(|offer| offer.problems.as_slice()).unwrap_or_default();
-    for Problem { error, .. } in problems {
-        board.diagnose(severity(error), &config.name, sentence(&config, Stage::Connected, error));
+}
+
+/// Closing may take a while, and nobody needs to wait for it.
+fn close_unmet(connection: Option<Connection>) {
+    if let Some(connection) = connection {
+        tokio::spawn(async move { connection.client().close().await });
     }
-    board.manager.settle(&config, problems.first().map(|problem| problem.error.clone()));
-    board.tell(HostEvent::Settled(config.name.clone()));
-    if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
-        board.set_discovery(DiscoveryState::Completed);
-    } else {
-        board.changed();
-    }
-    match met {
-        Ok(offer) => follow(&board, offer).await,
-        // Closing may take a while, and nobody needs to wait for it.
-        Err(Unmet { connection: Some(connection), .. }) => connection.client().close().await,
-        Err(Unmet { connection: None, .. }) => {}
-    }
+}
+
+/// Between 0 and 1. Without randomness all wait equally long.
+fn chance() -> f64 {
+    let mut byte = [0_u8];
+    let _filled = SystemRandom::new().fill(&mut byte).is_ok();
+    f64::from(byte[0]) / 255.0
 }
 
 /// A server that could not be reached or understood.
@@ -92,13 +162,14 @@ struct Unmet {
 }
 
 /// Connects to a server and finds out what it offers.
-async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCatalog>, Unmet> {
+async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet> {
+    let config = line.config();
     let connection = board.manager.open(config).await.map_err(|error| Unmet { error, connection: None })?;
     let started = Instant::now();
-    match discover(&connection, board.interest).await {
-        Ok(offer) => {
+    match discover(&connection, board.interest, board.now()).await {
+        Ok((offered, problems)) => {
             board.manager.listed(config, started.elapsed());
-            Ok(Arc::new(offer))
+            Ok((Live { connection, offered: Arc::new(offered) }, problems))
         }
         Err(error) => {
             board.manager.fail(config, &error, connection.stderr_tail());
@@ -107,80 +178,42 @@ async fn meet(board: &Board, config: &Arc<ServerConfig>) -> Result<Arc<ServerCat
     }
 }
 
+/// A server that is there, until it is lost. Why it was.
+async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>) -> Error {
+    for Problem { error, .. } in &problems {
+        board.diagnose(severity(error), line.server(), sentence(line.config(), Stage::Connected, error));
+    }
+    let before = board.offer(line);
+    let problem = problems.first().map(|problem| problem.error.clone());
+    let offer = ServerCatalog::new(line, Some(live.connection.clone()), live.offered.clone(), problems);
+    let offer = Arc::new(offer);
+    board.put(offer.clone());
+    line.open(live);
+    settle(board, line, problem);
+    if let Some(before) = before {
+        let is_other = |kind: &Kind| board.interest.wants(*kind) && !before.offered.same(&offer.offered, *kind);
+        Kind::ALL.into_iter().filter(is_other).for_each(|kind| announce(board, line.server(), kind));
+    }
+    board.keep(line.config(), &offer.offered);
+    let connection = offer.said_by.clone();
+    follow(board, offer).await;
+    lose(board, line, connection.as_ref())
+}
+
 fn severity(error: &Error) -> Severity {
     if error.kind() == ErrorKind::LoginNeeded { Severity::Warning } else { Severity::Error }
 }
 
-/// Keeps what a server offers up to date until the connection is over.
-async fn follow(board: &Board, mut offer: Arc<ServerCatalog>) {
-    let connection = offer.connection.clone();
-    let mut changes = connection.changes();
-    let mut seen = *changes.borrow();
-    // Whatever was announced while the lists were being read may not be in them.
-    let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
-    let watching = if board.follows_changes { watch_lists(&connection, board.interest).await } else { None };
-    if watching.is_some() {
-        due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
+/// What was shown stays, as something that cannot be used at the moment.
+fn lose(board: &Board, line: &Line, connection: Option<&Connection>) -> Error {
+    let why = connection.and_then(Connection::end);
+    let why = why.unwrap_or_else(|| Error::new(ErrorKind::Connect, "connection closed").about(line.server()));
+    line.down(why.clone());
+    if board.manager.is_current(line.config()) {
+        let last_words = connection.map(Connection::stderr_tail).unwrap_or_default();
+        board.manager.lose(line.config(), &why, last_words);
+        board.changed();
+        board.diagnose(Severity::Error, line.server(), sentence(line.config(), Stage::Lost, &why));
     }
-    let is_followed = |kind: &Kind| board.interest.wants(*kind) && offers(&connection, *kind);
-    loop {
-        for kind in due.drain(..).filter(is_followed) {
-            offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
-        }
-        tokio::select! {
-            _end = connection.client().peer().closed() => break,
-            announced = changes.changed() => if announced.is_err() { break },
-        }
-        // A server that announces changes all the time is followed at a walk.
-        tokio::time::sleep(Duration::from_millis(REFRESH_PACE_MS)).await;
-        let now = *changes.borrow_and_update();
-        due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
-        seen = now;
-    }
-    drop(watching);
-    lose(board, &connection);
-}
-
-/// Reads one list anew. A server that announced a change and shows the old list gets a second chance a little later.
-async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, announced: u64) -> Arc<ServerCatalog> {
-    let connection = offer.connection.clone();
-    let mut fresh = refresh(&offer, kind).await;
-    let is_same = |fresh: &Result<ServerCatalog>| fresh.as_ref().is_ok_and(|fresh| fresh.same(&offer, kind));
-    if announced > 0 && is_same(&fresh) && connection.changes().borrow().times(kind) == announced {
-        tokio::time::sleep(Duration::from_millis(REFRESH_AGAIN_MS)).await;
-        fresh = refresh(&offer, kind).await;
-    }
-    match fresh {
-        Ok(fresh) if fresh.same(&offer, kind) => offer,
-        Ok(fresh) => {
-            let fresh = Arc::new(fresh);
-            board.put(fresh.clone());
-            board.manager.settle(connection.config(), fresh.problems.first().map(|problem| problem.error.clone()));
-            board.changed();
-            let server = connection.server().clone();
-            let mut title = kind.as_str().to_owned();
-            title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-            board.diagnose(Severity::Info, &server, format!("{title} of MCP server {server} updated"));
-            board.tell(HostEvent::Changed { server, kind });
-            fresh
-        }
-        Err(error) => {
-            if connection.end().is_none() {
-                let text = sentence(connection.config(), Stage::Connected, &error);
-                board.diagnose(Severity::Error, connection.server(), text);
-            }
-            offer
-        }
-    }
-}
-
-fn lose(board: &Board, connection: &Connection) {
-    let server = connection.server();
-    let why = connection.end().unwrap_or_else(|| Error::new(ErrorKind::Connect, "connection closed").about(server));
-    if !board.manager.is_current(connection.config()) {
-        return; // Another one has taken its place, or nobody wants it any more.
-    }
-    board.take_down(server);
-    board.manager.lose(connection.config(), &why, connection.stderr_tail());
-    board.diagnose(Severity::Error, server, sentence(connection.config(), Stage::Lost, &why));
+    why
 }

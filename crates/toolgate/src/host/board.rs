@@ -2,24 +2,32 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
-use super::HostBuilder;
+use super::start_plan::Life;
+use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
-use crate::discovery::{Interest, ServerCatalog};
+use crate::discovery::{Interest, Line, Offered, ServerCatalog};
+use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
+use crate::kept::{Freshness, KeptOffers, freshness};
 use crate::limits::EVENTS_WAITING_MAX;
 use crate::registry::name::Prefixes;
 use crate::registry::{Catalog, NameBook, Naming};
 use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
 
 pub(super) struct Board {
     pub(super) manager: ConnectionManager,
     pub(super) interest: Interest,
-    pub(super) follows_changes: bool,
+    pub(super) life: Life,
+    env: Arc<HostEnv>,
+    memory: Memory,
+    kept: Arc<KeptOffers>,
     naming: Naming,
     state: Mutex<State>,
     /// Counts the changes of what is offered, and wakes those who wait for one.
@@ -36,7 +44,9 @@ struct State {
     shown: Option<(u64, Arc<Catalog>)>,
     /// The catalog that was named as if nothing had been shown, for as long as nothing changes.
     fresh: Option<(u64, Arc<Catalog>)>,
-    attending: HashMap<ServerName, AbortHandle>,
+    attending: HashMap<ServerName, (Line, AbortHandle)>,
+    /// What servers said and is not kept yet: a host that lives for one question answers it first.
+    to_keep: Vec<(Arc<ServerConfig>, Arc<Offered>)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -54,7 +64,8 @@ impl Board {
             interest,
             connect_limit,
             env_exceptions,
-            follows_changes,
+            life,
+            memory,
             token_store,
             ..
         } = builder;
@@ -63,10 +74,50 @@ impl Board {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
         });
         let env = Arc::new(env);
-        let wiring = Wiring { env, env_exceptions, front_end, tap, connect_limit, token_store, on_status };
+        let kept = Arc::new(KeptOffers::new(&env));
+        let wiring = Wiring { env: env.clone(), env_exceptions, front_end, tap, connect_limit, token_store, on_status };
         let manager = ConnectionManager::new(wiring);
         let (state, changes) = (Mutex::default(), watch::Sender::new(0));
-        Arc::new(Self { manager, interest, follows_changes, naming, state, changes, events })
+        Arc::new(Self { manager, interest, life, env, memory, kept, naming, state, changes, events })
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.env.clock.now()
+    }
+
+    /// Whether servers are asked to tell of changes.
+    pub(super) fn follows_changes(&self) -> bool {
+        self.life == Life::Long
+    }
+
+    /// What is kept of a server, as far as it may be used here.
+    pub(super) fn kept(&self, config: &ServerConfig) -> Option<(Offered, Freshness)> {
+        if self.memory != Memory::Used {
+            return None;
+        }
+        let offered = self.kept.load(config)?.offered;
+        let freshness = freshness(&offered, self.interest, &config.transport, self.now());
+        Some((offered, freshness))
+    }
+
+    /// Keeps what a server said for the next run.
+    pub(super) fn keep(&self, config: &Arc<ServerConfig>, offered: &Arc<Offered>) {
+        if self.memory == Memory::Off || config.transport.builtin().is_some() {
+            return;
+        }
+        let (config, offered) = (config.clone(), offered.clone());
+        if self.life == Life::OneQuestion {
+            lock(&self.state).to_keep.push((config, offered));
+            return;
+        }
+        let kept = self.kept.clone();
+        tokio::task::spawn_blocking(move || kept.keep(&config, &offered));
+    }
+
+    /// Keeps what was put off.
+    pub(super) fn keep_the_rest(&self) {
+        let rest = std::mem::take(&mut lock(&self.state).to_keep);
+        rest.iter().for_each(|(config, offered)| self.kept.keep(config, offered));
     }
 
     pub(super) fn events(&self) -> HostEvents {
@@ -91,28 +142,47 @@ impl Board {
         self.changed();
     }
 
-    pub(super) fn keep_task(&self, server: ServerName, task: AbortHandle) {
-        lock(&self.state).attending.insert(server, task);
+    pub(super) fn keep_task(&self, line: Line, task: AbortHandle) {
+        lock(&self.state).attending.insert(line.server().clone(), (line, task));
+    }
+
+    /// The way to a server.
+    pub(super) fn line(&self, server: &str) -> Option<Line> {
+        let state = lock(&self.state);
+        let found = state.attending.iter().find(|(name, _)| ***name == *server);
+        found.map(|(_, (line, _))| line.clone())
+    }
+
+    /// The ways to all servers.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        lock(&self.state).attending.values().map(|(line, _)| line.clone()).collect()
+    }
+
+    /// What a server offers or offered.
+    pub(super) fn offer(&self, line: &Line) -> Option<Arc<ServerCatalog>> {
+        lock(&self.state).offers.get(line.server()).cloned()
     }
 
     /// Ends the task of a server and takes down what it offered.
     pub(super) fn stop_attending_to(&self, server: &ServerName) {
         let mut state = lock(&self.state);
-        if let Some(task) = state.attending.remove(server) {
+        if let Some((line, task)) = state.attending.remove(server) {
             task.abort();
+            line.end();
         }
         state.offers.remove(server);
     }
 
     pub(super) fn stop_attending(&self) {
-        for (_, task) in lock(&self.state).attending.drain() {
+        for (_, (line, task)) in lock(&self.state).attending.drain() {
             task.abort();
+            line.end();
         }
     }
 
     /// Puts up what a server offers now, in place of what it offered before. Whoever waits is woken by [`Self::changed`].
     pub(super) fn put(&self, offer: Arc<ServerCatalog>) {
-        if !self.manager.is_current(offer.connection.config()) {
+        if !self.manager.is_current(offer.line.config()) {
             return;
         }
         lock(&self.state).offers.insert(offer.server().clone(), offer);
@@ -121,12 +191,6 @@ impl Board {
     /// Takes everything down.
     pub(super) fn clear(&self) {
         lock(&self.state).offers.clear();
-        self.changed();
-    }
-
-    /// Takes down what a server offered.
-    pub(super) fn take_down(&self, server: &ServerName) {
-        lock(&self.state).offers.remove(server);
         self.changed();
     }
 

@@ -10,11 +10,11 @@ use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, To
 use super::idle_nulls::without_idle_nulls;
 use super::name::{BETWEEN, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
 use crate::asker::Asker;
-use crate::connect::Connection;
-use crate::discovery::{Filtered, Quarantined, ServerCatalog};
+use crate::discovery::{Availability, Filtered, Live, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{NEAREST_CHARS_MAX, NEAREST_COMPARED_MAX, NEAREST_NAMES_MAX};
 use crate::server_name::ServerName;
+use crate::servers::ServerConfig;
 
 /// What all servers offer, at one moment.
 #[derive(Default)]
@@ -103,8 +103,6 @@ pub struct PreparedCall {
     pub(crate) tool: CatalogTool,
     /// Everything else its server offers.
     pub(crate) offer: Arc<ServerCatalog>,
-    /// Who runs it.
-    pub(crate) connection: Connection,
     /// With what.
     pub(crate) arguments: RawJson,
     /// For whom.
@@ -132,6 +130,28 @@ impl PreparedCall {
     /// Who asks.
     pub fn asked_by(&self) -> Asker {
         self.asked_by
+    }
+
+    /// What the server of the tool is meant to be.
+    pub(crate) fn config(&self) -> &ServerConfig {
+        self.offer.line.config()
+    }
+
+    /// The same call of the tool as its server offers it at this moment.
+    ///
+    /// # Errors
+    /// When it does not offer it any more.
+    pub(crate) fn as_offered_by(&self, live: &Live) -> Result<Self> {
+        if Arc::ptr_eq(&self.offer.offered, &live.offered) {
+            return Ok(self.clone());
+        }
+        let offer = Arc::new(ServerCatalog::of_live(&self.offer.line, live));
+        let Some(tool) = offer.tools.iter().find(|tool| *tool.name == *self.tool.id.tool) else {
+            let what = format!("the server does not offer `{}` any more", self.tool.id.tool);
+            return Err(Error::new(ErrorKind::UnknownTool, what).about(&self.tool.id.server));
+        };
+        let tool = CatalogTool { tool: tool.clone(), ..self.tool.clone() };
+        Ok(Self { tool, offer, ..self.clone() })
     }
 }
 
@@ -195,7 +215,7 @@ impl Catalog {
         catalog.tools.reserve_exact(names.len());
         catalog.by_name.reserve(names.len());
         for (index, offer) in (0..).zip(&catalog.servers) {
-            let trusted = offer.connection.config().trust;
+            let trusted = offer.line.config().trust;
             for (tool, named) in offer.tools.iter().zip(&mut names) {
                 let position = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
                 catalog.by_name.insert(named.name.clone(), position);
@@ -264,7 +284,7 @@ impl Catalog {
 
     /// How each server wants to be used.
     pub fn instructions(&self) -> impl Iterator<Item = (&ServerName, &str)> {
-        self.servers.iter().filter_map(|offer| Some((offer.server(), offer.instructions.as_deref()?)))
+        self.servers.iter().filter_map(|offer| Some((offer.server(), offer.instructions()?)))
     }
 
     /// What each server offers.
@@ -342,14 +362,19 @@ impl Catalog {
         self.servers.get(tool.server as usize).map(AsRef::as_ref)
     }
 
+    /// Whether a tool can be used at this moment.
+    pub fn availability(&self, tool: &CatalogTool) -> Option<Availability> {
+        self.offer_of(tool).map(|offer| offer.line.availability())
+    }
+
     /// Binds a call to the exact tool this catalog showed.
     pub fn prepare(&self, call: ToolCall) -> Result<PreparedCall> {
         let Some(tool) = self.find(&call.name) else { return Err(self.unknown(&call.name)) };
         let Some(offer) = self.servers.get(tool.server as usize) else { return Err(self.unknown(&call.name)) };
-        let (tool, offer, connection) = (tool.clone(), offer.clone(), offer.connection.clone());
+        let (tool, offer) = (tool.clone(), offer.clone());
         let ToolCall { name, arguments, asked_by } = call;
         let arguments = without_idle_nulls(arguments, tool.tool.input_schema.as_ref());
-        Ok(PreparedCall { name, tool, offer, connection, arguments, asked_by, is_trusted: None })
+        Ok(PreparedCall { name, tool, offer, arguments, asked_by, is_trusted: None })
     }
 
     /// There is no tool of that name.

@@ -1,6 +1,7 @@
 //! Servers start in parallel, and one that fails or hangs concerns nobody else.
 
 use serde_json::json;
+use toolgate::discovery::Availability;
 use toolgate::{DiscoveryState, ErrorKind, HostEvent, ServerStatus};
 use toolgate_testkit::{Behaviour, HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
 
@@ -170,7 +171,7 @@ async fn every_frame_can_be_watched() {
 }
 
 #[tokio::test]
-async fn a_child_that_leaves_takes_its_tools_along() {
+async fn a_child_that_leaves_keeps_its_tools_listed_and_comes_back() {
     let exit = Behaviour::delay(1, Behaviour::text("bye"));
     let script =
         Script::new("leaves").tool(ToolScript::new("leave", exit)).fault(When::Tool("leave").after(), What::Exit(0));
@@ -188,7 +189,21 @@ async fn a_child_that_leaves_takes_its_tools_along() {
     };
     let error = tokio::time::timeout(LONG, gone).await.expect("its end was not noticed").unwrap();
     assert_eq!(error.kind(), ErrorKind::Connect);
-    assert!(host.catalog().tools().is_empty());
+    let catalog = host.catalog();
+    assert_eq!(names(&catalog), ["leave"]);
+    let availability = catalog.availability(&catalog.tools()[0]);
+    assert!(matches!(availability, Some(Availability::Unavailable(_) | Availability::Connecting)), "{availability:?}");
+    let view = &host.servers()[0];
+    assert!(view.next_attempt.is_some() || view.status == ServerStatus::Connecting, "{view:?}");
+    let back = async {
+        loop {
+            if let Some(HostEvent::Status { status: ServerStatus::Connected, .. }) = events.next().await {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LONG, back).await.expect("it did not come back by itself");
+    call(&host, "leave", json!({})).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

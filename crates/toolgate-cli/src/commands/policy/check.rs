@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Err(untrusted) if arguments.connect => return Err(untrusted.into()),
         Err(_) => return print(&mut session.printer, &book, arguments),
     };
-    let plan = configured.plan(Interest::TOOLS);
+    let plan = configured.plan(Interest::TOOLS).from_memory();
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
@@ -68,7 +68,7 @@ fn hold_against(book: &mut Rulebook, catalog: &Catalog) {
     let schema = |tool: &CatalogTool| tool.input_schema().read::<Value>().unwrap_or_default();
     let tools: Vec<(&CatalogTool, Value)> = catalog.tools().iter().map(|tool| (tool, schema(tool))).collect();
     let known = tools.iter().filter_map(|(tool, schema)| {
-        let builtin = catalog.offer_of(tool)?.connection.config().transport.builtin();
+        let builtin = catalog.offer_of(tool)?.line.config().transport.builtin();
         Some(KnownTool { server: &tool.id.server, builtin, tool: &tool.id.tool, schema })
     });
     book.check_arguments(&known.collect::<Vec<_>>());
