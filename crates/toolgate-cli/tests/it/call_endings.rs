@@ -32,7 +32,7 @@ fn every_ending_has_its_code() {
         ("call refuses", 1, "failed"),
         ("call add a=1", 2, "failed"),
         ("call lies", 4, "failed"),
-        ("call dies", 4, "failed"),
+        ("call dies", 4, "unknown"),
         ("call never --timeout 300", 6, "timed_out"),
     ];
     for (line, code, outcome) in cases {

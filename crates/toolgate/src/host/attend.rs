@@ -15,6 +15,7 @@ use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
 use crate::host::Reconciled;
+use crate::kept::KeptPlace;
 use crate::servers::ServerConfig;
 use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
@@ -103,13 +104,15 @@ async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
         // Whoever asked before this attempt gets its outcome.
         asks.mark_unchanged();
         line.begin();
+        // A server whose files change while it runs is kept as what it was when it was started.
+        let place = board.place(line.config());
         let error = match meet(&board, &line).await {
             Ok((live, problems)) => {
                 let stood = Instant::now();
                 if told.take().is_some() {
                     board.diagnose(Severity::Info, line.server(), format!("MCP server {} is back", line.server()));
                 }
-                let error = serve(&board, &line, live, problems).await;
+                let error = serve(&board, &line, live, problems, place.as_ref()).await;
                 backoff.failed(Some(stood.elapsed()));
                 told = Some(error.to_string());
                 error
@@ -179,7 +182,13 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
 }
 
 /// A server that is there, until it is lost. Why it was.
-async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>) -> Error {
+async fn serve(
+    board: &Board,
+    line: &Line,
+    live: Live,
+    problems: Vec<Problem>,
+    place: Option<&KeptPlace>,
+) -> Error {
     for Problem { error, .. } in &problems {
         board.diagnose(severity(error), line.server(), sentence(line.config(), Stage::Connected, error));
     }
@@ -194,9 +203,9 @@ async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>) -
         let is_other = |kind: &Kind| board.interest.wants(*kind) && !before.offered.same(&offer.offered, *kind);
         Kind::ALL.into_iter().filter(is_other).for_each(|kind| announce(board, line.server(), kind));
     }
-    board.keep(line.config(), &offer.offered);
+    board.keep(place, &offer.offered);
     let connection = offer.said_by.clone();
-    follow(board, offer).await;
+    follow(board, offer, place).await;
     lose(board, line, connection.as_ref())
 }
 

@@ -14,7 +14,7 @@ use crate::discovery::{Interest, Line, Offered, ServerCatalog};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
-use crate::kept::{Freshness, KeptOffers, freshness};
+use crate::kept::{Freshness, KeptOffers, KeptPlace, freshness};
 use crate::limits::EVENTS_WAITING_MAX;
 use crate::registry::name::Prefixes;
 use crate::registry::{Catalog, NameBook, Naming};
@@ -27,7 +27,7 @@ pub(super) struct Board {
     pub(super) life: Life,
     env: Arc<HostEnv>,
     memory: Memory,
-    kept: Arc<KeptOffers>,
+    kept: KeptOffers,
     naming: Naming,
     state: Mutex<State>,
     /// Counts the changes of what is offered, and wakes those who wait for one.
@@ -46,7 +46,7 @@ struct State {
     fresh: Option<(u64, Arc<Catalog>)>,
     attending: HashMap<ServerName, (Line, AbortHandle)>,
     /// What servers said and is not kept yet: a host that lives for one question answers it first.
-    to_keep: Vec<(Arc<ServerConfig>, Arc<Offered>)>,
+    to_keep: Vec<(KeptPlace, Arc<Offered>)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,7 +74,7 @@ impl Board {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
         });
         let env = Arc::new(env);
-        let kept = Arc::new(KeptOffers::new(&env));
+        let kept = KeptOffers::new(&env);
         let wiring = Wiring { env: env.clone(), env_exceptions, front_end, tap, connect_limit, token_store, on_status };
         let manager = ConnectionManager::new(wiring);
         let (state, changes) = (Mutex::default(), watch::Sender::new(0));
@@ -100,24 +100,27 @@ impl Board {
         Some((offered, freshness))
     }
 
+    /// Where what a server says is kept, as its files are now; nowhere, when nothing is to be.
+    pub(super) fn place(&self, config: &ServerConfig) -> Option<KeptPlace> {
+        let is_kept = self.memory != Memory::Off && config.transport.builtin().is_none();
+        is_kept.then(|| self.kept.place(config))
+    }
+
     /// Keeps what a server said for the next run.
-    pub(super) fn keep(&self, config: &Arc<ServerConfig>, offered: &Arc<Offered>) {
-        if self.memory == Memory::Off || config.transport.builtin().is_some() {
-            return;
-        }
-        let (config, offered) = (config.clone(), offered.clone());
+    pub(super) fn keep(&self, place: Option<&KeptPlace>, offered: &Arc<Offered>) {
+        let Some(place) = place.cloned() else { return };
+        let offered = offered.clone();
         if self.life == Life::OneQuestion {
-            lock(&self.state).to_keep.push((config, offered));
+            lock(&self.state).to_keep.push((place, offered));
             return;
         }
-        let kept = self.kept.clone();
-        tokio::task::spawn_blocking(move || kept.keep(&config, &offered));
+        tokio::task::spawn_blocking(move || place.keep(&offered));
     }
 
     /// Keeps what was put off.
     pub(super) fn keep_the_rest(&self) {
         let rest = std::mem::take(&mut lock(&self.state).to_keep);
-        rest.iter().for_each(|(config, offered)| self.kept.keep(config, offered));
+        rest.iter().for_each(|(place, offered)| place.keep(offered));
     }
 
     pub(super) fn events(&self) -> HostEvents {

@@ -8,11 +8,12 @@ use crate::connect::{Kind, Stage, sentence};
 use crate::discovery::{Live, Offered, ServerCatalog, refresh, watch_lists};
 use crate::error::Result;
 use crate::event::{HostEvent, Severity};
+use crate::kept::KeptPlace;
 use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_MS};
 use crate::server_name::ServerName;
 
 /// Keeps what a server offers up to date until the connection is over.
-pub(super) async fn follow(board: &Board, mut offer: Arc<ServerCatalog>) {
+pub(super) async fn follow(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
     let Some(connection) = offer.said_by.clone() else { return };
     let mut changes = connection.changes();
     let mut seen = *changes.borrow();
@@ -26,7 +27,11 @@ pub(super) async fn follow(board: &Board, mut offer: Arc<ServerCatalog>) {
     loop {
         for kind in due.drain(..) {
             if board.interest.wants(kind) && offer.offered.offers(kind) {
+                let before = offer.offered.clone();
                 offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
+                if !Arc::ptr_eq(&before, &offer.offered) {
+                    board.keep(place, &offer.offered);
+                }
             }
         }
         tokio::select! {
@@ -62,11 +67,10 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
             let fresh = Arc::new(fresh);
             let updated = Arc::new(offer.updated(fresh.clone(), kind));
             board.put(updated.clone());
-            offer.line.open(Live { connection: connection.clone(), offered: fresh.clone() });
+            offer.line.open(Live { connection: connection.clone(), offered: fresh });
             board.manager.settle(connection.config(), updated.problems.first().map(|problem| problem.error.clone()));
             board.changed();
             announce(board, connection.server(), kind);
-            board.keep(connection.config(), &fresh);
             updated
         }
         Err(error) => {

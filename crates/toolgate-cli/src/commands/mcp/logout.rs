@@ -1,6 +1,8 @@
 //! `toolgate mcp logout`: forgets logins.
 
 use clap::Args;
+use toolgate::kept::KeptOffers;
+use toolgate::servers::ServerConfig;
 use toolgate::shape::visible;
 use toolgate::{Host, Interest, ServerName};
 
@@ -29,6 +31,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let configured = session.looked_at()?;
     session.with_host(&configured.plan(Interest::NONE).without_login(), async |host: &Host, printer| {
         let forgotten = if arguments.all { forget_all(host)? } else { forget(host, &arguments.names)? };
+        // What a server offered to somebody who was logged in is not for somebody who is not.
+        let kept = KeptOffers::new(&configured.setup().env);
+        let is_meant = |server: &&ServerConfig| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
+        for server in configured.setup().servers.active.iter().filter(is_meant) {
+            let _there_was_something = kept.forget(server);
+        }
         match printer.form() {
             Form::Json => printer.json(|json| {
                 json.object(|object| object.array("loggedOut", &forgotten, |json, name| json.string(name)))
