@@ -130,11 +130,29 @@ pub const WEDGED_PATIENCE_MS: u64 = 3_000;
 /// How long a child may take to leave after its stdin closed, and again after it was asked to terminate.
 pub const CHILD_GRACE_MS: u64 = 2_000;
 
+/// How often the watchdog that ends our servers after us is started: one that does not stay is not insisted on.
+pub const WATCHDOG_STARTS_MAX: usize = 16;
+
+/// Processes of the system that are looked at to find what a server left behind.
+pub const PROCESSES_MAX: usize = 64 * 1024;
+
 /// How often one request is sent while its server refuses who we are: stale, then renewed, then with what the refusal asked for.
 pub const AUTHORIZATION_ATTEMPTS_MAX: usize = 3;
 
 /// How long an HTTP server may take to accept a message that wants no answer.
 pub const ACCEPT_MS: u64 = 30_000;
+
+/// How long an HTTP connection may be silent before the system asks whether the other side is still there.
+pub const TCP_IDLE_MS: u64 = 30_000;
+
+/// How long the system waits for each answer to that.
+pub const TCP_PROBE_MS: u64 = 10_000;
+
+/// How many such questions may stay unanswered: a machine that slept finds its dead connections within a minute.
+pub const TCP_PROBES_MAX: u32 = 3;
+
+/// How long what was sent may stay unacknowledged, where the system can be told so (Linux).
+pub const TCP_UNACKNOWLEDGED_MS: u64 = TCP_IDLE_MS + TCP_PROBE_MS * TCP_PROBES_MAX as u64;
 
 /// How long closing an HTTP session may take.
 pub const CLOSE_MS: u64 = 2_000;

@@ -1,9 +1,9 @@
 //! A server as a child process, spoken to over its stdin and stdout.
 //!
 //! The child leads a process group of its own, so that stopping reaches what it started too (`npx`, shells). Its stderr is always
-//! drained and the end of it kept. Stopping is orderly: close stdin, wait, TERM to the group, wait, KILL to the group.
+//! drained and the end of it kept. Stopping is orderly: close stdin, wait, TERM to the group, wait, KILL to the group. When this process dies
+//! without stopping anything, the watchdog ends the group; on Linux the system tells the child as well.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,29 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use rustix::process::{Pid, Signal};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result, last_words};
-use crate::limits::{CHILD_GRACE_MS, STDERR_TAIL_BYTES};
+use crate::limits::CHILD_GRACE_MS;
 use crate::link::{Inbound, Link, Outgoing};
 use crate::peer::lock;
+use crate::transport::process_group::{self, ProcessGroup};
+use crate::transport::stderr_tail::StderrTail;
 use crate::transport::stream;
+use crate::transport::watchdog::Newcomer;
+
+pub use crate::transport::process_group::Stray;
+pub use crate::transport::stderr_tail::Mask;
 
 /// How long a closed stdout waits for the exit status that explains it.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(500);
 
-/// How often a group that was told to end is looked at.
-const GROUP_POLL: Duration = Duration::from_millis(10);
+/// How long the rest of stderr is waited for once the group is empty; somebody else may hold it open.
+const STDERR_WAIT: Duration = Duration::from_millis(100);
 
 /// How to start a child. Arguments and variables may be secret and are never printed.
 #[derive(Clone)]
@@ -46,13 +52,15 @@ pub struct ChildConfig {
     pub cwd: Option<PathBuf>,
     /// How long it may take to leave by itself, and again after TERM.
     pub grace: Duration,
+    /// Covers the secrets in what it writes to stderr, whoever reads that.
+    pub mask: Option<Mask>,
 }
 
 impl ChildConfig {
     /// A program with an empty environment and the default patience.
     pub fn new(program: impl Into<OsString>) -> Self {
         let grace = Duration::from_millis(CHILD_GRACE_MS);
-        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace }
+        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace, mask: None }
     }
 
     /// Starts the child. The calling thread goes on with other work meanwhile.
@@ -69,14 +77,14 @@ impl ChildConfig {
             let source = self.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map_or(source, no_such_folder);
             Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) }
         };
-        let mut child = start(command).await.map_err(failed)?;
+        let Started { mut child, group } = start(command).await.map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Error::protocol("the child has no pipes"));
         };
-        let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let tail = Arc::new(Mutex::new(VecDeque::new()));
-        let draining = tokio::spawn(drain(stderr, tail.clone()));
+        let leader = group.as_ref().map(|group| group.0);
+        let tail = StderrTail::new(self.mask.clone());
+        let draining = tokio::spawn(tail.clone().drain(stderr));
         let (ended, has_ended) = watch::channel(None);
         let (stop, stop_asked) = watch::channel(());
         tokio::spawn(Supervisor { child, group, grace: self.grace, ended, stop: stop_asked, draining }.run());
@@ -84,7 +92,7 @@ impl ChildConfig {
         let heard = Arc::new(AtomicU64::new(0));
         let stdout = Stdout { stdout, heard: heard.clone() };
         let stop = Arc::new(stop);
-        let handle = ChildHandle { group, tail, has_ended, stdin: stdin.clone(), heard, _stop_when_dropped: stop };
+        let handle = ChildHandle { leader, tail, has_ended, stdin: stdin.clone(), heard, _stop_when_dropped: stop };
         Ok(ChildTransport { stdin, stdout, handle })
     }
 }
@@ -125,7 +133,7 @@ fn die_with_parent(_command: &mut Command) {}
 
 /// Starts a child from a thread that lives as long as the process: the death signal is sent when the thread that started a child ends, and
 /// the threads of a runtime come and go.
-async fn start(mut command: Command) -> std::io::Result<Child> {
+async fn start(mut command: Command) -> std::io::Result<Started> {
     type Job = Box<dyn FnOnce() + Send>;
     static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
@@ -140,14 +148,38 @@ async fn start(mut command: Command) -> std::io::Result<Child> {
         if done.is_closed() {
             return;
         }
+        let newcomer = Newcomer::prepare(&mut command);
+        let started = match command.spawn() {
+            Ok(child) => Ok(Started::new(child, newcomer)),
+            Err(error) => {
+                newcomer.has_failed();
+                Err(error)
+            }
+        };
         // A child that nobody waits for any more must not be left behind.
-        if let Err(Ok(mut unwanted)) = done.send(command.spawn()) {
-            let _is_told = unwanted.start_kill().is_ok();
+        if let Err(Ok(Started { group: Some(unwanted), .. })) = done.send(started) {
+            unwanted.signal(Signal::KILL);
         }
     });
     let gone = || std::io::Error::other("there is no thread to start it from");
     starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
     started.await.map_err(|_| gone())?
+}
+
+/// A process and its group.
+struct Started {
+    child: Child,
+    group: Option<ProcessGroup>,
+}
+
+impl Started {
+    fn new(child: Child, newcomer: Newcomer) -> Self {
+        let leader = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Some(leader) = leader {
+            newcomer.has_come(leader);
+        }
+        Self { child, group: leader.map(ProcessGroup) }
+    }
 }
 
 /// A child that was started, before a peer is joined to it.
@@ -178,8 +210,8 @@ impl ChildTransport {
 /// What can be known of a child while it runs.
 #[derive(Debug, Clone)]
 pub struct ChildHandle {
-    group: Option<Pid>,
-    tail: Arc<Mutex<VecDeque<u8>>>,
+    leader: Option<Pid>,
+    tail: StderrTail,
     has_ended: watch::Receiver<Option<ExitStatus>>,
     stdin: Stdin,
     heard: Arc<AtomicU64>,
@@ -189,12 +221,17 @@ pub struct ChildHandle {
 impl ChildHandle {
     /// Its process id, which is also that of its group.
     pub fn pid(&self) -> Option<u32> {
-        self.group.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+        self.leader.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
     }
 
-    /// The end of what it wrote to stderr.
+    /// What it started and what has left its group since, so that stopping it does not reach that. Empty where the system cannot tell.
+    pub fn strays(&self) -> Vec<Stray> {
+        self.pid().map(process_group::strays).unwrap_or_default()
+    }
+
+    /// The end of what it wrote to stderr, its secrets covered.
     pub fn stderr_tail(&self) -> String {
-        tail_text(&self.tail)
+        self.tail.text()
     }
 
     /// How it ended, if it has.
@@ -222,7 +259,7 @@ impl ChildHandle {
 
 /// Why the stream of a child ended.
 struct Ending {
-    tail: Arc<Mutex<VecDeque<u8>>>,
+    tail: StderrTail,
     has_ended: watch::Receiver<Option<ExitStatus>>,
 }
 
@@ -235,22 +272,7 @@ impl Ending {
             }
             _ => "the server closed its stdout".to_owned(),
         };
-        what + &last_words(&tail_text(&self.tail))
-    }
-}
-
-fn tail_text(tail: &Mutex<VecDeque<u8>>) -> String {
-    let tail: Vec<u8> = lock(tail).iter().copied().collect();
-    String::from_utf8_lossy(&tail).into_owned()
-}
-
-async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<VecDeque<u8>>>) {
-    let mut chunk = [0; 4096];
-    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
-        let mut tail = lock(&tail);
-        tail.extend(&chunk[..size]);
-        let surplus = tail.len().saturating_sub(STDERR_TAIL_BYTES);
-        tail.drain(..surplus);
+        what + &last_words(&self.tail.text())
     }
 }
 
@@ -284,7 +306,7 @@ impl Link for ChildLink {
 /// The one that owns the process, sees it end, and ends its group.
 struct Supervisor {
     child: Child,
-    group: Option<Pid>,
+    group: Option<ProcessGroup>,
     grace: Duration,
     ended: watch::Sender<Option<ExitStatus>>,
     stop: watch::Receiver<()>,
@@ -300,14 +322,34 @@ impl Supervisor {
                 let leaving = tokio::time::timeout(self.grace, self.child.wait()).await;
                 match leaving {
                     Ok(status) => status.ok(),
-                    Err(_) => self.terminate().await,
+                    Err(_) => {
+                        self.warn_of_strays().await;
+                        self.terminate().await
+                    }
                 }
             }
         };
-        self.end_group().await;
-        let _stderr_is_inherited_elsewhere = tokio::time::timeout(GROUP_POLL * 10, &mut self.draining).await.is_err();
-        self.ended.send_replace(Some(status.unwrap_or_default()));
+        if let Some(group) = &self.group {
+            group.end(self.grace).await;
+        }
+        let _stderr_is_inherited_elsewhere = tokio::time::timeout(STDERR_WAIT, &mut self.draining).await.is_err();
         self.group = None;
+        self.ended.send_replace(Some(status.unwrap_or_default()));
+    }
+
+    /// Says what the signals that follow will not reach. Only of a child that lives can it be told.
+    async fn warn_of_strays(&self) {
+        let Some(leader) = self.child.id() else { return };
+        let looking = tokio::task::spawn_blocking(move || process_group::strays(leader));
+        for stray in looking.await.unwrap_or_default() {
+            let (pid, program) = (stray.pid, stray.name);
+            tracing::warn!(
+                server = leader,
+                pid,
+                program,
+                "a process has left the group of its server: it is out of reach"
+            );
+        }
     }
 
     async fn terminate(&mut self) -> Option<ExitStatus> {
@@ -319,23 +361,9 @@ impl Supervisor {
         self.child.wait().await.ok()
     }
 
-    /// Ends what the child left behind in its group.
-    async fn end_group(&self) {
-        let is_empty = || self.group.is_none_or(|group| test_kill_process_group(group).is_err());
-        if is_empty() {
-            return;
-        }
-        self.signal(Signal::TERM);
-        let deadline = tokio::time::Instant::now() + self.grace;
-        while !is_empty() && tokio::time::Instant::now() < deadline {
-            tokio::time::sleep(GROUP_POLL).await;
-        }
-        self.signal(Signal::KILL);
-    }
-
     fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group {
-            let _it_is_gone_already = kill_process_group(group, signal).is_err();
+        if let Some(group) = &self.group {
+            group.signal(signal);
         }
     }
 }

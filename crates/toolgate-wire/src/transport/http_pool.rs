@@ -8,6 +8,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -28,7 +29,7 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::error::{Error, Result};
-use crate::limits::{HEADER_BYTES_MAX, LimitBreach};
+use crate::limits::{HEADER_BYTES_MAX, LimitBreach, TCP_IDLE_MS, TCP_PROBE_MS, TCP_PROBES_MAX};
 use crate::transport::http_kept_alive::KeptAlive;
 use crate::transport::http_payload::Payload;
 use crate::transport::public_address::{Resolver, check_host};
@@ -244,7 +245,12 @@ fn tcp(resolver: Resolver) -> HttpConnector<Resolver> {
     let mut http = HttpConnector::new_with_resolver(resolver);
     http.set_nodelay(true);
     http.enforce_http(false);
-    http.set_keepalive(Some(std::time::Duration::from_secs(30)));
+    // A peer that is gone without a word is found by the system, without anybody asking.
+    http.set_keepalive(Some(Duration::from_millis(TCP_IDLE_MS)));
+    http.set_keepalive_interval(Some(Duration::from_millis(TCP_PROBE_MS)));
+    http.set_keepalive_retries(Some(TCP_PROBES_MAX));
+    #[cfg(target_os = "linux")]
+    http.set_tcp_user_timeout(Some(Duration::from_millis(crate::limits::TCP_UNACKNOWLEDGED_MS)));
     http
 }
 
@@ -326,5 +332,24 @@ impl hyper::rt::Write for Stream {
         bufs: &[std::io::IoSlice<'_>],
     ) -> Poll<std::io::Result<usize>> {
         Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_finds_out_by_itself_that_its_peer_is_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let stream = tcp(Resolver::of_all_addresses()).call(url).await.unwrap().into_inner();
+        assert!(rustix::net::sockopt::socket_keepalive(&stream).unwrap());
+        assert_eq!(rustix::net::sockopt::tcp_keepidle(&stream).unwrap(), Duration::from_millis(TCP_IDLE_MS));
+        assert_eq!(rustix::net::sockopt::tcp_keepintvl(&stream).unwrap(), Duration::from_millis(TCP_PROBE_MS));
+        assert_eq!(rustix::net::sockopt::tcp_keepcnt(&stream).unwrap(), TCP_PROBES_MAX);
+        assert_eq!(u64::from(rustix::net::sockopt::tcp_user_timeout(&stream).unwrap()), 60_000);
     }
 }

@@ -4,6 +4,12 @@ pub mod stream;
 
 pub mod child;
 
+mod process_group;
+
+mod stderr_tail;
+
+mod watchdog;
+
 pub mod pair;
 
 pub mod socket;

@@ -1,0 +1,149 @@
+//! `ProcessGroup`: a server and what it started, as far as it stays together; and those who left, which no signal to the group reaches.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use crate::transport::watchdog;
+
+/// How often a group that was told to end is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A process group of a server of ours. It is forgotten by the watchdog when this is dropped.
+#[derive(Debug)]
+pub(crate) struct ProcessGroup(pub(crate) Pid);
+
+impl ProcessGroup {
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _it_is_gone_already = kill_process_group(self.0, signal).is_err();
+    }
+
+    fn is_empty(&self) -> bool {
+        test_kill_process_group(self.0).is_err()
+    }
+
+    /// Ends whoever is left in it, with `grace` to leave by itself.
+    pub(crate) async fn end(&self, grace: Duration) {
+        if self.is_empty() {
+            return;
+        }
+        self.signal(Signal::TERM);
+        let deadline = tokio::time::Instant::now() + grace;
+        while !self.is_empty() && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(POLL).await;
+        }
+        self.signal(Signal::KILL);
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        watchdog::forget(self.0);
+    }
+}
+
+/// A process that a server started and that has left its group, so that ending the group does not reach it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stray {
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its program, as the system shortens it.
+    pub name: String,
+}
+
+/// What the system says about a process.
+#[cfg(any(target_os = "linux", test))]
+#[derive(Debug, Clone)]
+struct Process {
+    pid: u32,
+    parent: u32,
+    group: u32,
+    name: String,
+}
+
+#[cfg(any(target_os = "linux", test))]
+impl Process {
+    /// Reads `/proc/PID/stat`. A name may hold anything, brackets and blanks too, and ends with the last bracket.
+    fn read(stat: &str) -> Option<Self> {
+        let (pid, rest) = stat.split_once(" (")?;
+        let (name, rest) = rest.rsplit_once(") ")?;
+        let mut numbers = rest.split(' ').skip(1).map_while(|number| number.parse().ok());
+        Some(Self { pid: pid.parse().ok()?, parent: numbers.next()?, group: numbers.next()?, name: name.to_owned() })
+    }
+}
+
+/// Those who descend from `leader` and are in another group. Whoever lost a parent on the way cannot be told from others.
+#[cfg(any(target_os = "linux", test))]
+fn strays_among(processes: &[Process], leader: u32) -> Vec<Stray> {
+    use std::collections::HashMap;
+    let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.pid, process.parent)).collect();
+    let descends = |process: &&Process| {
+        let chain = std::iter::successors(Some(process.parent), |pid| parents.get(pid).copied());
+        // The list is not of one moment, so a chain could lead in a circle.
+        chain.take(processes.len()).any(|pid| pid == leader)
+    };
+    let left = processes.iter().filter(|process| process.group != leader).filter(descends);
+    left.map(|process| Stray { pid: process.pid, name: process.name.clone() }).collect()
+}
+
+/// Those who descend from `leader` and have left its group. Reads the table of all processes, so it is nothing to do often.
+#[cfg(target_os = "linux")]
+pub(crate) fn strays(leader: u32) -> Vec<Stray> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let is_process =
+        |entry: &std::fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+    let read = |entry: std::fs::DirEntry| {
+        let stat = std::fs::read(entry.path().join("stat")).ok()?;
+        Process::read(&String::from_utf8_lossy(&stat))
+    };
+    let processes = entries.flatten().filter(is_process).take(crate::limits::PROCESSES_MAX).filter_map(read);
+    strays_among(&processes.collect::<Vec<_>>(), leader)
+}
+
+/// Elsewhere nobody can tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn strays(_leader: u32) -> Vec<Stray> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_whatever_its_name_holds() {
+        let rows = [
+            ("12 (sleep) S 1 12 12 0 -1", Some((12, 1, 12, "sleep"))),
+            ("13 (a) b (c) R 12 7 7 0", Some((13, 12, 7, "a) b (c"))),
+            ("13 (cut", None),
+            ("x (sleep) S 1 12", None),
+            ("12 (sleep) S 1", None),
+            ("", None),
+        ];
+        for (stat, expected) in rows {
+            let read = Process::read(stat);
+            let read = read.as_ref().map(|process| (process.pid, process.parent, process.group, process.name.as_str()));
+            assert_eq!(read, expected, "{stat}");
+        }
+    }
+
+    #[test]
+    fn those_are_strays_who_descend_from_the_leader_and_left_its_group() {
+        let processes = [
+            (10, 1, 10, "leader"),
+            (11, 10, 10, "stays"),
+            (12, 10, 12, "left"),
+            (13, 12, 12, "of one that left"),
+            (14, 11, 14, "left later"),
+            (15, 1, 15, "a stranger"),
+            (16, 1, 16, "daemonised, its parent is gone"),
+            (17, 18, 17, "in a circle"),
+            (18, 17, 18, "in a circle"),
+        ];
+        let processes =
+            processes.map(|(pid, parent, group, name)| Process { pid, parent, group, name: name.to_owned() });
+        let strays: Vec<_> = strays_among(&processes, 10).into_iter().map(|stray| (stray.pid, stray.name)).collect();
+        let expected = [(12, "left"), (13, "of one that left"), (14, "left later")];
+        assert_eq!(strays, expected.map(|(pid, name)| (pid, name.to_owned())));
+    }
+}

@@ -1,0 +1,103 @@
+//! The watchdog as a program of its own: what it does when its input ends, and that it is told in lines it understands.
+
+use std::io::Write as _;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, kill_process, test_kill_process_group};
+
+use super::*;
+
+/// Whole seconds are too short on a loaded machine; nothing waits this long when all is well.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn pid_of(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap()
+}
+
+/// Waits, reaping `children` on the way, until a condition holds.
+fn wait_until(what: &str, children: &mut [Child], is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        for child in children.iter_mut() {
+            child.try_wait().unwrap();
+        }
+        if is_so() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn is_there(group: Pid) -> bool {
+    test_kill_process_group(group).is_ok()
+}
+
+/// A group of two, of which the first may be deaf to TERM.
+fn group(is_deaf: bool) -> Child {
+    let deaf = if is_deaf { "trap '' TERM;" } else { "" };
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("{deaf} sleep 1000 & wait; sleep 1000")]).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_line_is_a_sign_a_number_and_an_end() {
+    let rows = [(b'+', 1, "+1\n"), (b'-', 90, "-90\n"), (b'+', i32::MAX, "+2147483647\n")];
+    for (sign, group, expected) in rows {
+        assert_eq!(Line::new(sign, group).as_bytes(), expected.as_bytes());
+    }
+}
+
+#[test]
+fn the_watchdog_ends_the_groups_it_knows_when_its_input_ends() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut watchdog = command(&reader).unwrap().spawn().unwrap();
+    let mut children: Vec<Child> = [false, true, false, false].map(group).into();
+    let groups: Vec<Pid> = children.iter().map(pid_of).collect();
+    let line = |sign: char, at: usize| format!("{sign}{}\n", groups[at].as_raw_nonzero());
+    // The third ends before, and its number is looked at; the fourth is taken back. Noise is no harm.
+    children[2].kill().unwrap();
+    rustix::process::kill_process_group(groups[2], Signal::KILL).unwrap();
+    wait_until("the third", &mut children, || !is_there(groups[2]));
+    for text in [
+        &*line('+', 3),
+        "?\n",
+        &line('+', 0),
+        &line('+', 1),
+        &line('+', 0),
+        &line('+', 2),
+        "?\n",
+        &line('-', 3),
+        "\n",
+        "-1\n",
+        "+1\n",
+        "+0\n",
+        "+x\n",
+    ] {
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    wait_until("it to read", &mut children, || rustix::io::ioctl_fionread(&reader).unwrap() == 0);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        kill_process(pid_of(&watchdog), signal).unwrap_or_default();
+    }
+    assert!(watchdog.try_wait().unwrap().is_none() && is_there(groups[0]) && is_there(groups[1]));
+    drop((reader, writer));
+    wait_until("the groups to end", &mut children, || !is_there(groups[0]) && !is_there(groups[1]));
+    watchdog.wait().unwrap();
+    assert!(is_there(groups[3]), "what was taken back is left alone");
+    rustix::process::kill_process_group(groups[3], Signal::KILL).unwrap();
+    children[3].wait().unwrap();
+}
+
+#[test]
+fn a_watchdog_with_nothing_to_end_ends_at_once() {
+    for text in ["", "+2147483646\n", "+2147483646\n-2147483646\n"] {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut watchdog = command(&reader).unwrap().spawn().unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+        drop((reader, writer));
+        assert!(watchdog.wait().is_ok(), "{text}");
+    }
+}
