@@ -10,6 +10,9 @@ mod stderr_tail;
 
 mod watchdog;
 
+#[cfg(windows)]
+mod job_object;
+
 pub mod pair;
 
 pub mod socket;

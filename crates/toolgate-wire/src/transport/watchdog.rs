@@ -128,7 +128,7 @@ fn warn_of_none(error: &io::Error) {
 fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
-    let thread = std::thread::Builder::new().name("watchdog".to_owned()).stack_size(64 * 1024);
+    let thread = std::thread::Builder::new().name("watchdog".to_owned());
     thread.spawn(move || keep(&reader))?;
     Ok(writer)
 }

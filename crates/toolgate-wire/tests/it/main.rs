@@ -24,6 +24,7 @@ mod findings;
 mod rmcp_findings;
 
 mod marks;
+mod processes;
 
 mod faults;
 mod faults_http;

@@ -1,0 +1,89 @@
+//! The processes around a child: those that left its group, and the watchdog, which is one of ours and never left behind.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use toolgate_wire::transport::child::{ChildConfig, ChildHandle, Stray};
+
+use crate::support::{expect_gone, is_alive, within};
+
+async fn start(script: &str) -> ChildHandle {
+    let mut config = ChildConfig::new("/bin/sh");
+    config.args = ["-c".into(), script.into()].into();
+    config.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
+    config.grace = Duration::from_millis(50);
+    config.spawn().await.unwrap().handle()
+}
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+}
+
+/// Waits until something is there.
+async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    within(what, looking).await
+}
+
+#[tokio::test]
+async fn what_left_the_group_is_named_and_not_ended() {
+    let child = start("sleep 1000 & setsid sleep 1000 & wait").await;
+    let is_sleeping = |strays: &Vec<Stray>| strays.iter().any(|stray| stray.name == "sleep");
+    let strays = until("the stray", || Some(child.strays()).filter(is_sleeping)).await;
+    assert_eq!(strays.len(), 1, "{strays:?}");
+    let (leader, stray) = (child.pid().unwrap(), strays[0].pid);
+    drop(child);
+    expect_gone(leader).await;
+    assert!(is_alive(stray), "it is out of reach");
+    kill(stray);
+}
+
+/// Our watchdogs that run; there is never more than one.
+fn watchdog() -> Option<u32> {
+    let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let command = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok();
+        (command.ends_with("toolgate-watchdog\0") && parent == Some(std::process::id()) && is_alive(pid)).then_some(pid)
+    });
+    let running: Vec<u32> = children.collect();
+    assert!(running.len() < 2, "{running:?}");
+    running.first().copied()
+}
+
+#[tokio::test]
+async fn a_watchdog_that_is_killed_is_started_again() {
+    let child = start("exec sleep 1000").await;
+    let first = until("the watchdog", watchdog).await;
+    let other = start("exec sleep 1000").await;
+    assert_eq!(watchdog(), Some(first), "one is enough for all servers");
+    kill(first);
+    let second = until("another watchdog", || watchdog().filter(|pid| *pid != first)).await;
+    until("the first to be reaped", || (!std::path::Path::new(&format!("/proc/{first}")).exists()).then_some(())).await;
+    assert!(is_alive(second));
+    for handle in [child, other] {
+        let pid = handle.pid().unwrap();
+        drop(handle);
+        expect_gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn many_programs_that_do_not_exist_do_no_harm() {
+    for _ in 0..20 {
+        ChildConfig::new("/nowhere/at/all").spawn().await.unwrap_err();
+    }
+    let child = start("exec sleep 1000").await;
+    let pid = child.pid().unwrap();
+    assert!(is_alive(pid));
+    drop(child);
+    expect_gone(pid).await;
+}
