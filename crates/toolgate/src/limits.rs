@@ -112,6 +112,9 @@ pub const SECRET_FILE_MS: u64 = 10_000;
 /// How long the keychain may take; a locked one asks the person for a password.
 pub const KEYCHAIN_MS: u64 = 60_000;
 
+/// The shortest value of a server's settings that is covered in what it writes to stderr: shorter ones stand in many words.
+pub const MASKED_SECRET_MIN_CHARS: usize = 6;
+
 /// What a command wrote to stderr, or a keychain said, that is repeated in an error.
 pub const SECRET_COMPLAINT_CHARS_MAX: usize = 200;
 

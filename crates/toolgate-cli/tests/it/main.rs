@@ -32,6 +32,9 @@ mod trust;
 mod untrusted;
 mod usage;
 
+mod killed;
+mod stderr_secrets;
+
 mod audit;
 mod completions;
 mod debug;

@@ -5,7 +5,6 @@
 
 mod secret_name;
 mod secret_schema;
-mod secret_text;
 
 use serde_json::{Map, Value};
 use toolgate_wire::RawJson;
@@ -18,8 +17,7 @@ use crate::limits::{
     AUDIT_FULL_ARGUMENTS_BYTES_MAX, AUDIT_MESSAGE_CHARS_MAX, AUDIT_NAME_CHARS_MAX, AUDIT_SEARCHED_CHARS_MAX,
     AUDIT_SEARCHED_CHARS_TOTAL_MAX, AUDIT_TEXT_CHARS_MAX,
 };
-
-use self::secret_text::COVERED;
+use crate::servers::secret_text::{self, COVERED};
 
 /// Stands for a text behind so much text that nothing of it would be kept.
 const NOT_KEPT: &str = "[not kept]";

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use regex::{Captures, Regex};
 
-use crate::servers::secret_look::value_looks_secret;
+use super::secret_look::value_looks_secret;
 
 /// Stands for a secret.
-pub(in crate::audit) const COVERED: &str = "[secret]";
+pub(crate) const COVERED: &str = "[secret]";
 
 /// One form: words of which a text must have one, in small letters, so that most texts cost no more than that; the pattern; and what is left
 /// of what it matches.
@@ -197,7 +197,7 @@ fn covered_value(found: &Captures<'_>) -> String {
 }
 
 /// The text with its secrets covered.
-pub(super) fn covered(text: &str) -> Cow<'_, str> {
+pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     let small = text.to_ascii_lowercase();
     let mut clean = Cow::Borrowed(text);
     for (form, compiled) in FORMS.iter().zip(&COMPILED) {

@@ -4,6 +4,8 @@ mod child_env;
 
 mod secrets;
 
+mod stderr_mask;
+
 mod header_helper;
 
 mod open;

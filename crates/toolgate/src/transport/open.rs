@@ -17,6 +17,7 @@ use url::Url;
 use super::child_env::{PassedOn, Receiver};
 use super::header_helper::HeaderHelper;
 use super::secrets::{Place, Secrets};
+use super::stderr_mask::mask;
 use crate::auth::ServerLogin;
 use crate::auth::account::{Account, LoginOptions};
 use crate::auth::fetch::{Fetcher, Pools};
@@ -149,6 +150,8 @@ impl Opener {
         for (name, value) in &stdio.env {
             configured.insert(name.clone(), secrets.fill(Place::Variable(name), value).await?);
         }
+        let given = secrets.followed().chain(configured.values()).cloned().collect();
+        child.mask = Some(mask(given));
         child.env = variables(&self.passed_on, configured);
         child.cwd = Some(stdio.cwd.clone().unwrap_or_else(|| self.env.workspace.clone()));
         Ok(child)

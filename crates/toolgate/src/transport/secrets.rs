@@ -82,15 +82,19 @@ impl<'a> Secrets<'a> {
             return Ok(secret.clone());
         }
         let target = &reference.target;
-        let bytes = match reference.kind {
-            SecretKind::Env => return self.variable(target),
-            SecretKind::File => file::read(self.env, self.settings_folder(), target).await?,
-            SecretKind::Cmd => command::run(self.env, target).await?,
-            SecretKind::Keychain => keychain::read(self.env, target).await?,
+        let secret = match reference.kind {
+            SecretKind::Env => self.variable(target)?,
+            SecretKind::File => as_text(file::read(self.env, self.settings_folder(), target).await?)?,
+            SecretKind::Cmd => as_text(command::run(self.env, target).await?)?,
+            SecretKind::Keychain => as_text(keychain::read(self.env, target).await?)?,
         };
-        let secret = as_text(bytes)?;
         self.known.insert(reference.clone(), secret.clone());
         Ok(secret)
+    }
+
+    /// What the references followed so far stand for.
+    pub(super) fn followed(&self) -> impl Iterator<Item = &Secret> {
+        self.known.values()
     }
 
     /// What the person filled in for an extension beats the environment, as it does when variables are expanded.
