@@ -16,6 +16,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// Counted up when the same bytes would mean something else.
 const FORMAT: u64 = 1;
 
+/// What is said of a file that is not as expected.
+const WORDS_CHARS: usize = 200;
+
 /// What is kept of a server.
 #[derive(Clone, Debug)]
 pub struct KeptOffer {
@@ -76,7 +79,7 @@ impl KeptOffer {
             Ok(written) => written,
             Err(error) => {
                 let other = serde_json::from_slice(&bytes).ok().filter(|WrittenFormat { format }| *format != FORMAT);
-                return Err(broken(&other.map_or_else(|| error.to_string(), |other| other_format(other.format))));
+                return Err(broken(&other.map_or_else(|| bounded(&error), |other| other_format(other.format))));
             }
         };
         if written.format != FORMAT {
@@ -123,6 +126,11 @@ pub(super) fn write(server: &str, offered: &Offered) -> Result<Vec<u8>> {
     };
     serde_json::to_vec(&written)
         .map_err(|error| Error::new(ErrorKind::State, format!("the offer cannot be written: {error}")))
+}
+
+/// Words of the file may stand in it, at any length.
+fn bounded(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(WORDS_CHARS).collect()
 }
 
 fn other_format(format: u64) -> String {

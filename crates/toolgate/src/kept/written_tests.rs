@@ -193,4 +193,6 @@ fn what_has_another_form_is_none() {
         let start: String = text.chars().take(200).collect();
         assert!(KeptOffer::from_bytes(text).is_err(), "{start}");
     }
+    let words = KeptOffer::from_bytes(format!("{{\"format\":\"{}\"}}", "x".repeat(100_000))).unwrap_err().to_string();
+    assert!(words.len() < 500, "not all of it is repeated: {} bytes", words.len());
 }
