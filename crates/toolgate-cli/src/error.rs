@@ -169,9 +169,11 @@ fn ending_of(kind: ErrorKind) -> Ending {
         ErrorKind::LoginNeeded | ErrorKind::LoginFailed => Ending::LoginNeeded,
         ErrorKind::TimedOut => Ending::Stopped,
         ErrorKind::Refused => Ending::ToolError,
-        ErrorKind::UnknownServer | ErrorKind::UnknownTool | ErrorKind::UnknownPrompt | ErrorKind::UnknownResource => {
-            Ending::Unknown
-        }
+        ErrorKind::UnknownServer
+        | ErrorKind::UnknownTool
+        | ErrorKind::UnknownPrompt
+        | ErrorKind::UnknownResource
+        | ErrorKind::UnknownResult => Ending::Unknown,
         _ => Ending::Unreachable,
     }
 }

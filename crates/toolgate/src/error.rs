@@ -61,6 +61,8 @@ pub enum ErrorKind {
     UnknownPrompt,
     /// No resource at that address.
     UnknownResource,
+    /// No kept result of that name.
+    UnknownResult,
     /// Arguments that the tool or prompt does not take.
     InvalidArguments,
     /// A result that is not what the tool promised.
@@ -88,6 +90,7 @@ impl ErrorKind {
             Self::UnknownTool => "unknown_tool",
             Self::UnknownPrompt => "unknown_prompt",
             Self::UnknownResource => "unknown_resource",
+            Self::UnknownResult => "unknown_result",
             Self::InvalidArguments => "invalid_arguments",
             Self::InvalidResult => "invalid_result",
         }

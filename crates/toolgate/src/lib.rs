@@ -52,6 +52,8 @@ pub mod rulebook;
 
 pub mod audit;
 
+pub mod results;
+
 pub mod shape;
 
 pub mod call;

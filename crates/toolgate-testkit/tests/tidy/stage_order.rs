@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources::{Complaint, Source, Sources};
 
 /// A stage and the stages right before it. What those import, it may import as well.
-const STAGES: [(&str, &[&str]); 19] = [
+const STAGES: [(&str, &[&str]); 20] = [
     ("settings", &[]),
     ("formats", &["settings"]),
     ("servers", &["settings"]),
@@ -23,7 +23,8 @@ const STAGES: [(&str, &[&str]); 19] = [
     ("grants", &["policy"]),
     ("rulebook", &["policy", "trust", "grants"]),
     ("audit", &["policy", "grants"]),
-    ("shape", &[]),
+    ("results", &[]),
+    ("shape", &["results"]),
     ("call", &["registry", "policy", "connect", "shape", "grants", "audit"]),
 ];
 

@@ -29,3 +29,36 @@ pub const CATALOGUE_FRESH_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Arguments of one server that are looked at to find the files it is made of; a script stands among the first.
 pub const CATALOGUE_ARGUMENTS_MAX: usize = 64;
+
+/// One result that is kept whole. What is larger is too much to be looked through in one step.
+pub const RESULT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// All kept results together; the one that was not used for longest makes room.
+pub const RESULT_STORE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// Results that are kept at one time; each new one costs a look at all of them.
+pub const RESULTS_MAX: usize = 4_096;
+
+/// How long a result is kept that nobody reads: nobody comes back to an answer after a month.
+pub const RESULT_UNUSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// One slice of a kept result; a model reads a tenth of it at once.
+pub const RESULT_SLICE_BYTES_MAX: usize = 256 * 1024;
+
+/// Lines of a kept result that are given at once.
+pub const RESULT_LINES_MAX: usize = 5_000;
+
+/// What is given of one line; more of it is read as a slice.
+pub const RESULT_LINE_CHARS_MAX: usize = 2_000;
+
+/// Places of a text in a kept result that are given at once; the others are counted.
+pub const RESULT_MATCHES_MAX: usize = 500;
+
+/// What is given of a line before and after such a place, each.
+pub const RESULT_MATCH_CHARS_MAX: usize = 120;
+
+/// A text that is looked for in kept results: a line, not a page.
+pub const RESULT_NEEDLE_BYTES_MAX: usize = 1_024;
+
+/// Digits that name a kept result at least. Chance never makes two results alike in so many.
+pub const RESULT_HANDLE_DIGITS_COUNT: usize = 12;

@@ -5,5 +5,5 @@ mod file;
 
 mod sweep;
 
-pub(crate) use file::{name_of, put, read};
-pub(crate) use sweep::{Bounds, is_due, surplus, take_stock};
+pub(crate) use file::{is_name, name_of, open, put, read};
+pub(crate) use sweep::{Bounds, OwnFile, is_due, surplus, take_stock};

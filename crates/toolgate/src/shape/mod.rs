@@ -11,6 +11,8 @@ pub mod tool_error;
 
 pub mod truncate;
 
+mod kept_note;
+
 pub mod visible;
 
 mod indent;
