@@ -28,27 +28,8 @@ impl Backoff {
 
 /// Whether trying again can help without anybody doing something about it first.
 pub(super) fn passes_by_itself(error: &Error) -> bool {
-    match error.kind() {
-        ErrorKind::Connect
-        | ErrorKind::TimedOut
-        | ErrorKind::Protocol
-        | ErrorKind::Limit
-        | ErrorKind::Refused
-        | ErrorKind::Busy => true,
-        ErrorKind::Settings
-        | ErrorKind::Policy
-        | ErrorKind::State
-        | ErrorKind::Untrusted
-        | ErrorKind::Spawn
-        | ErrorKind::LoginNeeded
-        | ErrorKind::LoginFailed
-        | ErrorKind::UnknownServer
-        | ErrorKind::UnknownTool
-        | ErrorKind::UnknownPrompt
-        | ErrorKind::UnknownResource
-        | ErrorKind::InvalidArguments
-        | ErrorKind::InvalidResult => false,
-    }
+    use ErrorKind::{Busy, Connect, Limit, Protocol, Refused, TimedOut};
+    matches!(error.kind(), Connect | TimedOut | Protocol | Limit | Refused | Busy)
 }
 
 #[cfg(test)]
