@@ -17,6 +17,7 @@ use crate::env::{Clock, HostEnv};
 use crate::grants::{Grants, Lasting};
 use crate::policy::file::Checker;
 use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
+use crate::results::ResultStore;
 
 /// Hears the progress of calls. Must not block.
 pub type ProgressSink = Arc<dyn Fn(&CallProgress) + Send + Sync>;
@@ -34,6 +35,8 @@ pub struct CallRules {
     pub confirmer: Arc<dyn Confirmer>,
     /// Who keeps the record.
     pub audit: Arc<dyn AuditSink>,
+    /// Where results are kept that are too large for a model to be shown whole; nowhere, when nothing is named.
+    pub results: Option<Arc<ResultStore>>,
     /// Who hears the progress of calls; the front end of the host, when nobody is named.
     pub progress: Option<ProgressSink>,
     /// How much is let through without a question.
@@ -56,6 +59,7 @@ impl Default for CallRules {
             grants: None,
             confirmer: Arc::new(NobodyConfirms),
             audit: Arc::new(NoAudit),
+            results: None,
             progress: None,
             mode: Mode::default(),
             presence: Presence::Headless,

@@ -7,6 +7,7 @@ use toolgate_wire::view::CallResult;
 
 use crate::error::Error;
 use crate::policy::Verdict;
+use crate::results::ResultHandle;
 use crate::shape::{ModelContent, for_display, for_model};
 
 /// How a call ended.
@@ -72,12 +73,18 @@ pub struct CallReport {
     pub result: CallResult,
     /// The result as data: as the server wrote it, or read out of its text when the tool promises data and gave only text.
     pub structured: Option<RawJson>,
+    /// What the whole result is kept as, when it was too large for a model to be shown whole.
+    pub kept: Option<ResultHandle>,
 }
 
 impl CallReport {
     /// The result in parts a model can take, bounded.
     pub fn for_model(&self) -> ModelContent {
-        for_model::shape(&self.name, &self.result)
+        let shaped = for_model::shape(&self.name, &self.result);
+        match &self.kept {
+            Some(kept) => shaped.naming_kept(kept),
+            None => shaped,
+        }
     }
 
     /// The result for a person. What comes from a server has to pass [`shape::visible`](crate::shape::visible) before it reaches a terminal.

@@ -14,13 +14,15 @@ use super::judge::Subject;
 use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
 use super::schema;
+use crate::asker::Asker;
 use crate::audit;
 use crate::discovery::Live;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
+use crate::limits::RESULT_CHARS_MAX;
 use crate::policy::Decision;
 use crate::registry::PreparedCall;
-use crate::shape::tool_error;
+use crate::shape::{for_display, tool_error};
 
 pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: RunOptions) -> CallOutcome {
     let (call_now, subject_now);
@@ -81,7 +83,7 @@ async fn run_decided(
         return CallOutcome::Failed(error);
     }
     match invoke(context, call, live, options).await {
-        Ended::Answered(result) => finish(call, &subject.checks, result),
+        Ended::Answered(result) => keep_large(context, call, finish(call, &subject.checks, result)).await,
         Ended::TimedOut { after, idle } => CallOutcome::TimedOut { after, idle },
         Ended::Failed(error) => CallOutcome::Failed(error),
         Ended::Unknown(error) => CallOutcome::Unknown(error),
@@ -174,15 +176,31 @@ fn check_arguments(call: &PreparedCall, checks: &Checks) -> Result<()> {
     })
 }
 
+/// Keeps a result whole that a model sees only parts of. Whether that can be kept or not, the call has ended.
+async fn keep_large(context: &CallContext, call: &PreparedCall, mut outcome: CallOutcome) -> CallOutcome {
+    let (CallOutcome::Completed(report) | CallOutcome::ToolError(report)) = &mut outcome else { return outcome };
+    let Some(store) = context.rules.results.clone().filter(|_| call.asked_by == Asker::Model) else { return outcome };
+    if report.result.raw.as_bytes().len() <= RESULT_CHARS_MAX {
+        return outcome;
+    }
+    let whole = for_display::raw(&report.result);
+    match tokio::task::spawn_blocking(move || store.keep(whole.as_bytes())).await {
+        Ok(Ok(handle)) => report.kept = Some(handle),
+        Ok(Err(error)) => tracing::warn!("a large result is not kept: {error}"),
+        Err(gone) => tracing::warn!("a large result is not kept: {gone}"),
+    }
+    outcome
+}
+
 fn finish(call: &PreparedCall, checks: &Checks, result: CallResult) -> CallOutcome {
     let name = call.name.clone();
     if tool_error::reports_error(&result) {
         let structured = result.structured.clone();
-        return CallOutcome::ToolError(CallReport { name, result, structured });
+        return CallOutcome::ToolError(CallReport { name, result, structured, kept: None });
     }
     let Some(promised) = checks.output() else {
         let structured = result.structured.clone();
-        return CallOutcome::Completed(CallReport { name, result, structured });
+        return CallOutcome::Completed(CallReport { name, result, structured, kept: None });
     };
     let structured = result.structured.clone().or_else(|| schema::repair(&result));
     let broken = |how: String| {
@@ -192,7 +210,7 @@ fn finish(call: &PreparedCall, checks: &Checks, result: CallResult) -> CallOutco
     match &structured {
         None => broken("it has no structured content".to_owned()),
         Some(data) => match promised.check(data) {
-            Ok(_) => CallOutcome::Completed(CallReport { name, result, structured }),
+            Ok(_) => CallOutcome::Completed(CallReport { name, result, structured, kept: None }),
             Err(violations) => broken(violations.to_string()),
         },
     }

@@ -182,13 +182,7 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
 }
 
 /// A server that is there, until it is lost. Why it was.
-async fn serve(
-    board: &Board,
-    line: &Line,
-    live: Live,
-    problems: Vec<Problem>,
-    place: Option<&KeptPlace>,
-) -> Error {
+async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>, place: Option<&KeptPlace>) -> Error {
     for Problem { error, .. } in &problems {
         board.diagnose(severity(error), line.server(), sentence(line.config(), Stage::Connected, error));
     }

@@ -33,7 +33,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         let forgotten = if arguments.all { forget_all(host)? } else { forget(host, &arguments.names)? };
         // What a server offered to somebody who was logged in is not for somebody who is not.
         let kept = KeptOffers::new(&configured.setup().env);
-        let is_meant = |server: &&ServerConfig| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
+        let is_meant =
+            |server: &&ServerConfig| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
         for server in configured.setup().servers.active.iter().filter(is_meant) {
             let _there_was_something = kept.forget(server);
         }
