@@ -116,9 +116,14 @@ fn nothing_is_left_when_the_program_is_killed() {
 #[test]
 fn nothing_is_left_when_the_program_ends() {
     let room = room();
-    for words in [&["tools"][..], &["call", "polite__echo", "message=hi"], &["mcp", "list"]] {
-        let mut program = start(&room, words);
-        program.wait().expect("it ends");
-        expect_nobody(program.id(), &format!("after {words:?}"));
-    }
+    std::thread::scope(|scope| {
+        for words in [&["tools"][..], &["call", "polite__echo", "message=hi"], &["mcp", "list"]] {
+            let room = &room;
+            scope.spawn(move || {
+                let mut program = start(room, words);
+                program.wait().expect("it ends");
+                expect_nobody(program.id(), &format!("after {words:?}"));
+            });
+        }
+    });
 }

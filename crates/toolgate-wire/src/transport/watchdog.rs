@@ -23,7 +23,7 @@ use crate::peer::lock;
 const SCRIPT: &str = include_str!("watchdog.sh");
 
 /// What it is called in a list of processes.
-pub(crate) const NAME: &str = "toolgate-watchdog";
+const NAME: &str = "toolgate-watchdog";
 
 /// Where its few programs are.
 const PATH: &str = "/usr/bin:/bin";
@@ -80,7 +80,7 @@ impl Newcomer {
     pub(crate) fn prepare(command: &mut ServerCommand) -> Self {
         let mut watchdog = lock(&WATCHDOG);
         if watchdog.pipe.is_none() {
-            watchdog.pipe = start().inspect_err(|error| warn_of_none(error)).ok().map(Arc::new);
+            watchdog.pipe = start().inspect_err(warn_of_none).ok().map(Arc::new);
         }
         if let Some(pipe) = watchdog.pipe.clone() {
             let enter = move || {
