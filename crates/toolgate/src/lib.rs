@@ -1,9 +1,10 @@
 //! toolgate as a library: find the tools, prompts and resources of every configured MCP server, let through what is allowed, call them.
 //!
 //! The flow, one module per stage: [`settings`] (what was written) → [`servers`] (what that means) → [`trust`] (what may start) →
-//! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers, through its [`filter`]) → [`registry`] (one catalog of
-//! all) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`] hold, kept by [`audit`], with
-//! [`shape`] (one result, two readers). [`Host`] wires them together; everything ambient comes from a [`HostEnv`].
+//! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers, through its [`filter`], remembered by [`kept`]) →
+//! [`registry`] (one catalog of all) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`]
+//! hold, recorded by [`audit`], with [`shape`] (one result, two readers) and [`results`] (large ones, whole). [`Host`] wires them together;
+//! everything ambient comes from a [`HostEnv`].
 
 mod apart;
 mod asker;

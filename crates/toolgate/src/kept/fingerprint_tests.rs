@@ -137,7 +137,7 @@ fn the_files_a_program_is_made_of_count() {
         ("the second place", script.clone(), &[("/usr/bin/node", "1", true)], true),
         ("hidden by the first", script.clone(), &[("/usr/bin/node", "1", true), ("/bin/node", "x", true)], false),
         ("not hidden", script.clone(), &[("/usr/bin/node", "1", true), ("/bin/node", "x", false)], true),
-        ("another file", script.clone(), &[("/w/other.js", "1", false)], false),
+        ("another file", script, &[("/w/other.js", "1", false)], false),
         ("in its own folder", cwd(program("./run", &["a"])), &[("/c/./run", "1", false)], true),
         ("in another folder", cwd(program("./run", &["a"])), &[("/w/./run", "1", false)], false),
         ("a full path", stdio("/opt/run", &["/opt/a"]), &[("/opt/a", "1", false)], true),

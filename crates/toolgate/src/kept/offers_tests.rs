@@ -173,7 +173,7 @@ fn lists_that_were_not_asked_for_stay() {
         ),
         (
             "another server",
-            Offered { info: raw(r#"{"name":"sample","version":"2"}"#), ..only_tools.clone() },
+            Offered { info: raw(r#"{"name":"sample","version":"2"}"#), ..only_tools },
             [second, None, None, None],
         ),
         ("other capabilities", tools(2), [second, None, None, None]),
@@ -229,7 +229,7 @@ fn what_is_broken_is_like_none_and_replaced() {
         assert!(offers.load(&server).is_some() && !path.is_symlink());
         assert_eq!(fs::read(&elsewhere).unwrap(), good, "what a link led to is not touched");
         use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
         let is_all_powerful = fs::read(&path).is_ok();
         assert!(is_all_powerful || offers.load(&server).is_none(), "not readable");
         offers.keep(&server, &tools(2));

@@ -60,7 +60,8 @@ fn reading_on_gives_everything_once() {
 
 #[test]
 fn what_is_no_text_comes_as_it_is() {
-    let cases: [(&[u8], u64, u64, &[u8], Option<u64>); 6] = [
+    type Case<'a> = (&'a [u8], u64, u64, &'a [u8], Option<u64>);
+    let cases: [Case<'_>; 6] = [
         (&[0xff, 0xfe, 0xfd], 0, 2, &[0xff, 0xfe], Some(2)),
         (&[0x80; 10], 5, 2, &[0x80; 2], Some(7)),
         (&[0x80; 10], 9, 7, &[0x80], None),
@@ -84,7 +85,7 @@ fn lines_are_numbered_from_one() {
         ("", 1, 9, vec![], None, 0),
         ("a", 1, 9, vec![a.clone()], None, 1),
         (three, 1, 9, vec![a.clone(), b.clone(), c.clone()], None, 3),
-        (three, 0, 1, vec![a.clone()], Some(2), 3),
+        (three, 0, 1, vec![a], Some(2), 3),
         (three, 2, 1, vec![b], Some(3), 3),
         (three, 3, 1, vec![c], None, 3),
         (three, 4, 1, vec![], None, 3),

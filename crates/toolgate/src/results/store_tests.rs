@@ -33,7 +33,7 @@ impl Room {
     fn file(&self, handle: &ResultHandle) -> PathBuf {
         let text = handle.to_string();
         let digits = text.strip_prefix("sha256:").unwrap();
-        self.0.path().join("user/results").join(&digits[..2]).join(digits)
+        self.0.path().join("user/results").join(digits.get(..2).unwrap()).join(digits)
     }
 }
 
