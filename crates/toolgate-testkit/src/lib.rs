@@ -4,6 +4,7 @@
 //! - [`in_process`]: a script over a pipe. [`stdio`]: a script as a real process, the `scripted-server` program.
 //! - [`ScriptedHttp`]: a script over HTTP, streamable and legacy SSE, on a loopback port.
 //! - [`AuthServer`]: a script over HTTP behind a login, and the authorization server that gives the tokens, as an [`AuthScript`].
+//! - [`chaos`]: servers on which nothing can be relied, the `chaos-server` program.
 //! - [`ClientScript`]: an MCP client as data, over byte streams and HTTP; a run gives a [`Transcript`].
 //! - [`Record`]: what the server saw, to be asserted on.
 //! - [`TestWorld`]: a sealed room with a home, a workspace, variables and a clock, in which programs are run and their
@@ -24,6 +25,8 @@ pub mod in_process;
 pub mod stdio;
 
 pub mod auth_server;
+
+pub mod chaos;
 
 pub mod client_script;
 pub mod client_transcript;
@@ -58,5 +61,5 @@ pub use mock_server::{MockServer, TestTool};
 pub use offer::{Change, ListKind, PromptScript, ResourceScript, ToolScript};
 pub use record::{Event, Record};
 pub use script::Script;
-pub use stdio::{auth_server_path, scripted_server_path};
+pub use stdio::{auth_server_path, chaos_server_path, scripted_server_path};
 pub use world::TestWorld;

@@ -36,3 +36,21 @@ pub const BROWSER_REDIRECTS_MAX: usize = 20;
 
 /// How often the record of an authorization server is looked at while waiting for a request.
 pub const AUTH_RECORD_POLL_INTERVAL_MS: u64 = 5;
+
+/// How long a chaos server takes for an ordinary answer at most, so that answers overtake each other.
+pub const CHAOS_DELAY_MS_MAX: u64 = 20;
+
+/// Time between two bytes of an answer of a chaos server that comes byte by byte: a second for the whole of it.
+pub const CHAOS_DRIP_MS: u64 = 6;
+
+/// Notifications that a chaos server sends at once; more than any queue of a client should need.
+pub const CHAOS_FLOOD_COUNT: usize = 500;
+
+/// A line that no client is to keep in memory.
+pub const CHAOS_HUGE_LINE_BYTES: usize = 100 * 1024 * 1024;
+
+/// How long a chaos server waits before it listens again at the same address.
+pub const CHAOS_RESTART_MS: u64 = 30;
+
+/// How often a chaos server tries to listen at an address that is taken.
+pub const CHAOS_LISTEN_ATTEMPTS_MAX: usize = 100;

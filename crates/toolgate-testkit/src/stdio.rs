@@ -41,6 +41,14 @@ pub fn auth_server_path() -> Result<PathBuf, NoScriptedServer> {
     program_path("auth-server")
 }
 
+/// Where the `chaos-server` program is, found in the same way.
+///
+/// # Errors
+/// When the program was not built.
+pub fn chaos_server_path() -> Result<PathBuf, NoScriptedServer> {
+    program_path("chaos-server")
+}
+
 fn program_path(program: &'static str) -> Result<PathBuf, NoScriptedServer> {
     let test = std::env::current_exe().unwrap_or_default();
     let beside = test.ancestors().skip(1).take(2);

@@ -7,7 +7,7 @@ pub(crate) mod connection;
 pub(crate) mod gate;
 pub(crate) mod request;
 
-mod body;
+pub(crate) mod body;
 mod checks;
 mod event_stream;
 mod follow;

@@ -12,6 +12,7 @@ mod auth_grants;
 mod auth_proofs;
 mod auth_server;
 mod behaviours;
+mod chaos;
 mod client_scripts;
 mod embedders;
 mod faults;

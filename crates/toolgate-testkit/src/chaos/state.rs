@@ -1,0 +1,72 @@
+//! What a chaos server knows while it runs: its plan, which life it is in, and what it was asked.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::asked::Asked;
+use super::dice::Dice;
+use super::fault::{Mishap, Way};
+use super::ledger::{add_line, lives};
+use super::plan::ChaosPlan;
+use crate::guarded::Guarded;
+
+/// One running chaos server.
+#[derive(Debug)]
+pub(super) struct Chaos {
+    pub(super) plan: ChaosPlan,
+    way: Way,
+    life: AtomicU32,
+    /// How often each nonce was asked for in this life: what is repeated need not go wrong again.
+    seen: Guarded<HashMap<String, u32>>,
+    others: AtomicU64,
+}
+
+impl Chaos {
+    pub(super) fn begin(plan: ChaosPlan, way: Way) -> io::Result<Self> {
+        let (life, others) = (AtomicU32::new(0), AtomicU64::new(0));
+        let chaos = Self { plan, way, life, seen: Guarded::default(), others };
+        chaos.begin_life()?;
+        Ok(chaos)
+    }
+
+    /// Begins the next life, which offers other tools.
+    pub(super) fn begin_life(&self) -> io::Result<()> {
+        add_line(&self.plan.lives, &format!("{} {}", self.plan.name, std::process::id()))?;
+        let count = lives(&self.plan.lives).iter().filter(|life| life.name == self.plan.name).count();
+        self.life.store(u32::try_from(count).unwrap_or(u32::MAX), Ordering::SeqCst);
+        Ok(())
+    }
+
+    pub(super) fn life(&self) -> u32 {
+        self.life.load(Ordering::SeqCst)
+    }
+
+    /// What goes wrong with a request, and numbers for whatever else is left to chance about it.
+    pub(super) fn mishap(&self, asked: &Asked) -> (Option<Mishap>, Dice) {
+        let (name, time, per_mille) = match &asked.nonce {
+            Some(nonce) => {
+                let mut seen = self.seen.lock();
+                let times = seen.entry(nonce.clone()).or_default();
+                *times += 1;
+                (nonce.as_str(), u64::from(*times), self.plan.call_faults_per_mille)
+            }
+            None => ("", self.others.fetch_add(1, Ordering::SeqCst), self.plan.other_faults_per_mille),
+        };
+        let words = [self.plan.name.as_str(), name, &time.to_string(), &self.life().to_string()];
+        let mut dice = Dice::about(self.plan.seed, &words);
+        let goes_wrong = dice.happens(per_mille) && !self.plan.calm.exists();
+        let mishap = goes_wrong.then(|| Mishap::roll(&mut dice, self.way, &self.plan.only)).flatten();
+        (mishap, dice)
+    }
+
+    /// Executes a call: its nonce is in the ledger when this returns.
+    pub(super) fn execute(&self, asked: &Asked) -> io::Result<()> {
+        asked.nonce.as_ref().map_or(Ok(()), |nonce| add_line(&self.plan.ledger, nonce))
+    }
+}
+
+/// The process stops here until somebody lets it go on.
+pub(super) fn stop_this_process() {
+    let _stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP).is_ok();
+}
