@@ -9,6 +9,8 @@ mod audit_processes;
 mod calls;
 mod catalog;
 mod changes;
+mod chaos;
+mod chaos_room;
 mod connecting;
 mod formats;
 mod formats_hostile;
