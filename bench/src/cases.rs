@@ -4,12 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use crate::measure::{Figures, Load, median, resident_kb};
-use crate::{Outcome, block_on, floor_http, floor_stdio, ours, rmcp_pair, say};
+use crate::{Outcome, block_on, embedded, floor_http, floor_stdio, ours, rmcp_pair, say};
 
 /// Which figure a case is about.
 #[derive(Clone, Copy)]
 enum Figure {
     P50,
+    /// Both, each against the floor's.
+    P50AndP99,
     PerSecond,
     /// Kilobytes for each connection; told by the contestant as its p50.
     KbEach,
@@ -84,6 +86,24 @@ const CASES: &[Case] = &[
         goal: "p50 <= 1.3x",
     },
     Case {
+        name: "warm",
+        calls: 5_000,
+        callers: 1,
+        arguments: SMALL,
+        figure: Figure::P50AndP99,
+        contestants: &["wire-stand-in", "host-stand-in"],
+        goal: "p50 <= 1.25x, p99 <= 1.5x",
+    },
+    Case {
+        name: "warm-1mb",
+        calls: 200,
+        callers: 1,
+        arguments: LARGE,
+        figure: Figure::P50,
+        contestants: &["wire-stand-in", "host-stand-in"],
+        goal: "p50 <= 1.5x",
+    },
+    Case {
         name: "idle-memory",
         calls: 100,
         callers: 1,
@@ -130,17 +150,23 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 
 fn report(case: &Case, figures: &[Vec<Figures>]) {
     let pick = |figures: &Figures| match case.figure {
-        Figure::P50 | Figure::KbEach => figures.p50_us,
+        Figure::P50 | Figure::P50AndP99 | Figure::KbEach => figures.p50_us,
         Figure::PerSecond => figures.per_second,
     };
-    let floor: Vec<f64> = figures[0].iter().map(pick).collect();
+    let floor = figures[0].clone();
+    // Each run is compared with the floor's run next to it, so that noise hits both.
+    let ratio = |figures: &[Figures], pick: &dyn Fn(&Figures) -> f64| {
+        median(figures.iter().zip(&floor).map(|(figures, floor)| pick(figures) / pick(floor)).collect())
+    };
     for (contestant, figures) in case.contestants.iter().zip(figures) {
         let middle = |value: fn(&Figures) -> f64| median(figures.iter().map(value).collect());
-        // Each run is compared with the floor's run next to it, so that noise hits both.
-        let ratio = median(figures.iter().zip(&floor).map(|(figures, floor)| pick(figures) / floor).collect());
+        let mut compared = format!("{:.2}", ratio(figures, &pick));
+        if matches!(case.figure, Figure::P50AndP99) {
+            compared += &format!(", p99 {:.2}", ratio(figures, &|figures| figures.p99_us));
+        }
         let unit = if matches!(case.figure, Figure::KbEach) { " KB each" } else { "" };
         say(&format!(
-            "| {} | {contestant} | {:.1}{unit} | {:.1} | {:.0} | {ratio:.2} | {} |",
+            "| {} | {contestant} | {:.1}{unit} | {:.1} | {:.0} | {compared} | {} |",
             case.name,
             middle(|figures| figures.p50_us),
             middle(|figures| figures.p99_us),
@@ -183,6 +209,12 @@ pub(crate) fn load(contestant: &str, case: &str) -> Outcome {
                 ours::load(&client, &warm_up).await?;
                 Ok(ours::load(&client, &load).await?.figures())
             }
+            "wire-stand-in" => {
+                let client = ours::over_stdio(&server_command("stand-in")?).await?;
+                ours::load(&client, &warm_up).await?;
+                Ok(ours::load(&client, &load).await?.figures())
+            }
+            "host-stand-in" => Ok(embedded::load(&server_command("stand-in")?, &load).await?.figures()),
             "floor-http" => {
                 let server = Server::start("floor-http")?;
                 floor_http::load(&server.address, &warm_up).await?;

@@ -63,7 +63,7 @@ pub(crate) struct HostCase {
     pub(crate) figures: &'static [(Figure, Goal)],
 }
 
-const ANSWERING: StandIn = StandIn { tools: 10, page: 0, answers: Answers::AtOnce };
+const ANSWERING: StandIn = StandIn { tools: 10, page: 0, answers: Answers::AtOnce, changes_every: 0 };
 const LAST_TOOL: &str = "tool_9";
 const MANY: usize = 100_000;
 
@@ -72,7 +72,7 @@ const fn servers(hanging: usize, answering: usize) -> Option<Servers> {
 }
 
 const fn many(page: usize) -> Option<Servers> {
-    Some(Servers { hanging: 0, answering: 1, offer: StandIn { tools: MANY, page, answers: Answers::AtOnce } })
+    Some(Servers { hanging: 0, answering: 1, offer: StandIn { tools: MANY, page, ..ANSWERING } })
 }
 
 /// Prints the tools of every server that answers.

@@ -3,9 +3,11 @@
 //! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH]` about the program.
 //! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
 //! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
+//! `toolgate-bench soak [--seconds N] [--out FILE.svg]` holds a constant load and looks whether anything grows.
 //! The other subcommands are those processes.
 
 mod cases;
+mod embedded;
 mod floor_host;
 mod floor_http;
 mod floor_stdio;
@@ -14,9 +16,12 @@ mod host_run;
 mod measure;
 mod ours;
 mod ours_server;
+mod plot;
 mod refresh;
 mod refresher;
 mod rmcp_pair;
+mod soak;
+mod soak_host;
 mod stand_in;
 mod token_server;
 mod watch;
@@ -24,7 +29,8 @@ mod watch;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | refresh [--processes N] [--refreshes N]";
+usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
+soak [--seconds N] [--out FILE.svg]";
 
 /// What a step of the benchmark gives.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -34,9 +40,10 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["serve", "floor-stdio"] => floor_stdio::serve().map_err(Into::into),
-        ["serve", "stand-in", options @ ..] => {
-            stand_in::StandIn::from_words(options).and_then(stand_in::StandIn::serve)
+        ["serve", "stand-in", "--starts", file, options @ ..] => {
+            stand_in::note_start(file).and_then(|()| stand_in::serve(options))
         }
+        ["serve", "stand-in", options @ ..] => stand_in::serve(options),
         ["serve", "floor-http"] => block_on(async { Ok(floor_http::serve().await?) }),
         ["serve", "ours-http"] => block_on(ours_server::serve_http(ours_server::Answers::Json)),
         ["serve", "ours-http-sse"] => block_on(ours_server::serve_http(ours_server::Answers::Events)),
@@ -47,6 +54,9 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => cases::run(rest),
         ["host", rest @ ..] => host_run::run(rest),
         ["refresh", rest @ ..] => refresh::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
+        ["soak-host", home, seconds, per_second, servers @ ..] => soak_host::run(home, seconds, per_second, servers),
+        ["hold"] => embedded::hold(),
         ["refresher", home, address, count] => refresher::run(home, address, count),
         _ => Err(USAGE.into()),
     };

@@ -32,6 +32,10 @@ impl Service for Echo {
     fn request(&self, cx: RequestContext) -> BoxFuture<'static, Result<Reply, Interruption>> {
         let answers = self.answers;
         Box::pin(async move {
+            if cx.method() == "tools/list" {
+                let echo = json!({"name": "echo", "inputSchema": {"type": "object"}});
+                return Ok(Reply::Complete(json!({"tools": [echo]}).into()));
+            }
             if cx.method() != "tools/call" {
                 return Err(RpcError::method_not_found(cx.method()).into());
             }

@@ -17,6 +17,8 @@ pub(crate) struct StandIn {
     /// Tools in one page; all of them when 0.
     pub(crate) page: usize,
     pub(crate) answers: Answers,
+    /// After so many calls it says that its tools have changed; never when 0.
+    pub(crate) changes_every: usize,
 }
 
 /// Whether the server says anything at all.
@@ -27,6 +29,20 @@ pub(crate) enum Answers {
     Never,
 }
 
+/// What it says when its tools have changed.
+const CHANGED: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
+
+/// Serves what the words say on stdin and stdout until stdin ends.
+pub(crate) fn serve(words: &[&str]) -> Outcome {
+    StandIn::from_words(words)?.serve()
+}
+
+/// Adds this process to a file of all that were started.
+pub(crate) fn note_start(file: &str) -> Outcome {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+    Ok(file.write_all(format!("{}\n", std::process::id()).as_bytes())?)
+}
+
 #[derive(Deserialize)]
 struct ListParams<'a> {
     #[serde(borrow, default)]
@@ -35,12 +51,12 @@ struct ListParams<'a> {
 
 impl Default for StandIn {
     fn default() -> Self {
-        Self { tools: 10, page: 0, answers: Answers::AtOnce }
+        Self { tools: 10, page: 0, answers: Answers::AtOnce, changes_every: 0 }
     }
 }
 
 impl StandIn {
-    /// Reads `[--tools N] [--page N] [--hang]`.
+    /// Reads `[--tools N] [--page N] [--hang] [--changes-every N]`.
     pub(crate) fn from_words(words: &[&str]) -> Outcome<Self> {
         let mut stand_in = Self::default();
         let mut words = words.iter();
@@ -49,6 +65,7 @@ impl StandIn {
             match *word {
                 "--tools" => stand_in.tools = number()?.parse()?,
                 "--page" => stand_in.page = number()?.parse()?,
+                "--changes-every" => stand_in.changes_every = number()?.parse()?,
                 "--hang" => stand_in.answers = Answers::Never,
                 other => return Err(format!("a stand-in has no option `{other}`").into()),
             }
@@ -59,15 +76,19 @@ impl StandIn {
     /// The words that [`Self::from_words`] reads.
     pub(crate) fn words(self) -> Vec<String> {
         let mut words = vec!["--tools".to_owned(), self.tools.to_string(), "--page".to_owned(), self.page.to_string()];
+        if self.changes_every > 0 {
+            words.extend(["--changes-every".to_owned(), self.changes_every.to_string()]);
+        }
         words.extend((self.answers == Answers::Never).then(|| "--hang".to_owned()));
         words
     }
 
     /// Serves on stdin and stdout until stdin ends.
-    pub(crate) fn serve(self) -> Outcome {
+    fn serve(self) -> Outcome {
         let mut input = BufReader::new(std::io::stdin().lock());
         let mut output = std::io::stdout().lock();
         let (mut line, mut out) = (Vec::new(), Vec::new());
+        let mut answered = 0_usize;
         loop {
             line.clear();
             if input.read_until(b'\n', &mut line)? == 0 {
@@ -79,6 +100,10 @@ impl StandIn {
             out.clear();
             if self.answer(&line, &mut out) {
                 out.push(b'\n');
+                answered += 1;
+                if self.changes_every > 0 && answered.is_multiple_of(self.changes_every) {
+                    out.extend_from_slice(CHANGED.as_bytes());
+                }
                 output.write_all(&out)?;
                 output.flush()?;
             }
@@ -89,11 +114,13 @@ impl StandIn {
         let Ok(asked) = serde_json::from_slice::<Asked<'_>>(line) else { return false };
         let (Some(id), Some(method)) = (asked.id, asked.method) else { return false };
         let result = match method {
-            "initialize" => concat!(
-                r#"{"protocolVersion":"2025-11-25","serverInfo":{"name":"stand-in","version":"1"},"#,
-                r#""capabilities":{"tools":{},"prompts":{},"resources":{}}}"#
-            )
-            .to_owned(),
+            "initialize" => format!(
+                concat!(
+                    r#"{{"protocolVersion":"2025-11-25","serverInfo":{{"name":"stand-in","version":"1"}},"#,
+                    r#""capabilities":{{"tools":{{"listChanged":{}}},"prompts":{{}},"resources":{{}}}}}}"#
+                ),
+                self.changes_every > 0
+            ),
             "ping" => "{}".to_owned(),
             "tools/list" => {
                 let params = asked.params.and_then(|params| serde_json::from_str::<ListParams<'_>>(params.get()).ok());
@@ -173,7 +200,7 @@ mod tests {
 
     #[test]
     fn options_are_read_as_they_are_written() {
-        let stand_in = StandIn { tools: 100_000, page: 1000, answers: Answers::Never };
+        let stand_in = StandIn { tools: 100_000, page: 1000, answers: Answers::Never, changes_every: 7 };
         let words = stand_in.words();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         assert_eq!(StandIn::from_words(&words).expect("options"), stand_in);

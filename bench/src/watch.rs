@@ -168,7 +168,7 @@ fn count(bytes: &[u8], text: &[u8]) -> (usize, usize) {
 }
 
 /// One line of `/proc/PID/status` in KB; 0 when the process is gone.
-fn memory(pid: u32, line: &str) -> u64 {
+pub(crate) fn memory(pid: u32, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|found| found.strip_prefix(line)).unwrap_or_default();
     line.split_whitespace().next().and_then(|value| value.parse().ok()).unwrap_or_default()
