@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-
-use crate::host_cases::{Contestant, Figure, Goal, HOST_CASES, HostCase, Who};
+use crate::host_cases::{Figure, Goal, HOST_CASES, HostCase, Who};
+use crate::host_stage::Stage;
 use crate::measure::median;
-use crate::stand_in::{Answers, StandIn};
-use crate::watch::{Program, Seen};
+use crate::watch::Seen;
 use crate::{Outcome, block_on, complain, say};
 
 /// The case that needs no run.
@@ -66,7 +63,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     say("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut failed = Vec::new();
     for case in HOST_CASES.iter().filter(|case| request.wants(case.name)) {
-        match block_on(measure(case, &request)) {
+        match block_on(measure(case, &request.toolgate, request.runs)) {
             Ok(turns) => report(case, &turns),
             Err(error) => {
                 complain(&format!("{}: {error}", case.name));
@@ -81,19 +78,24 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 }
 
 /// What both contestants did in one turn.
-struct Turn {
-    reference: Seen,
-    ours: Seen,
+pub(crate) struct Turn {
+    pub(crate) reference: Seen,
+    pub(crate) ours: Seen,
 }
 
-async fn measure(case: &HostCase, request: &Request) -> Outcome<Vec<Turn>> {
-    let reference = Stage::set(&case.reference, &request.toolgate)?;
-    let ours = Stage::set(&case.ours, &request.toolgate)?;
+/// Lets both contestants take turns.
+pub(crate) async fn measure(case: &HostCase, toolgate: &Path, runs: usize) -> Outcome<Vec<Turn>> {
     // Files come into the cache, and nobody pays for being first.
-    reference.play().await?;
-    ours.play().await?;
-    let mut turns = Vec::with_capacity(request.runs);
-    for run in 0..request.runs {
+    let mut reference = Stage::set(&case.reference, toolgate).await?;
+    let mut ours = Stage::set(&case.ours, toolgate).await?;
+    let turns = take_turns(&mut reference, &mut ours, runs).await;
+    ours.clear().await?;
+    turns
+}
+
+async fn take_turns(reference: &mut Stage<'_>, ours: &mut Stage<'_>, runs: usize) -> Outcome<Vec<Turn>> {
+    let mut turns = Vec::with_capacity(runs);
+    for run in 0..runs {
         // Who goes first changes, so that a machine that slows down or speeds up favours nobody.
         let turn = if run % 2 == 0 {
             let reference = reference.play().await?;
@@ -107,55 +109,6 @@ async fn measure(case: &HostCase, request: &Request) -> Outcome<Vec<Turn>> {
     Ok(turns)
 }
 
-/// A contestant with a home of its own and its settings written.
-struct Stage<'a> {
-    contestant: &'a Contestant,
-    words: Vec<String>,
-    home: TempDir,
-}
-
-impl<'a> Stage<'a> {
-    fn set(contestant: &'a Contestant, toolgate: &Path) -> Outcome<Self> {
-        let home = tempfile::tempdir()?;
-        let this = std::env::current_exe()?.display().to_string();
-        let mut words = match contestant.who {
-            Who::Floor => vec![this.clone(), "floor".to_owned()],
-            Who::Toolgate => vec![toolgate.display().to_string()],
-        };
-        if contestant.servers.is_some() {
-            let file = home.path().join("servers.json");
-            std::fs::write(&file, settings(contestant, &this).to_string())?;
-            words.extend(["--config".to_owned(), file.display().to_string()]);
-        }
-        words.extend(contestant.words.iter().map(|&word| word.to_owned()));
-        Ok(Self { contestant, words, home })
-    }
-
-    async fn play(&self) -> Outcome<Seen> {
-        let program = Program { words: &self.words, home: self.home.path() };
-        program.watch(self.contestant.awaited, self.contestant.then).await
-    }
-}
-
-/// `mcpServers` as a person writes it. The names are such that those who never answer stand first, also when sorted.
-fn settings(contestant: &Contestant, program: &str) -> Value {
-    let mut servers = serde_json::Map::new();
-    let mut enter = |name: String, offer: StandIn| {
-        let mut args = vec!["serve".to_owned(), "stand-in".to_owned()];
-        args.extend(offer.words());
-        servers.insert(name, json!({"command": program, "args": args}));
-    };
-    if let Some(wanted) = contestant.servers {
-        for number in 0..wanted.hanging {
-            enter(format!("hanging{number}"), StandIn { answers: Answers::Never, ..wanted.offer });
-        }
-        for number in 0..wanted.answering {
-            enter(format!("server{number}"), wanted.offer);
-        }
-    }
-    json!({"mcpServers": servers})
-}
-
 fn report(case: &HostCase, turns: &[Turn]) {
     for &(figure, goal) in case.figures {
         let ours: Vec<f64> = turns.iter().map(|turn| value(figure, &turn.ours)).collect();
@@ -165,10 +118,12 @@ fn report(case: &HostCase, turns: &[Turn]) {
         let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let most = ratios.iter().copied().fold(0.0, f64::max);
         let (ours, ratio) = (median(ours), median(ratios));
+        let range = if ratio.is_finite() { format!("{ratio:.2} ({least:.2}–{most:.2})") } else { "–".to_owned() };
         let (what, unit) = words(figure);
         say(&format!(
-            "| {} | `toolgate {}` | {what} | {ours:.1} {unit} | {:.1} {unit} | {ratio:.2} ({least:.2}–{most:.2}) | {} |",
+            "| {} | `{} {}` | {what} | {ours:.1} {unit} | {:.1} {unit} | {range} | {} |",
             case.name,
+            if case.ours.who == Who::Embedded { "toolgate-bench" } else { "toolgate" },
             case.ours.words.join(" "),
             median(reference),
             verdict(goal, ours, ratio),
@@ -185,12 +140,14 @@ fn report_size(toolgate: &Path) -> Outcome {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "kilobytes are far below 2^52")]
-fn value(figure: Figure, seen: &Seen) -> f64 {
+pub(crate) fn value(figure: Figure, seen: &Seen) -> f64 {
     match figure {
         Figure::Printed => seen.printed.as_secs_f64() * 1e3,
         Figure::Ended => seen.ended.map_or(f64::NAN, |ended| ended.as_secs_f64() * 1e3),
         Figure::Resident => seen.resident_kb as f64 / KB_PER_MB,
         Figure::Peak => seen.peak_kb as f64 / KB_PER_MB,
+        Figure::Cpu => seen.activity.cpu.as_secs_f64() * 1e3,
+        Figure::Switches => seen.activity.switches as f64,
     }
 }
 
@@ -200,6 +157,8 @@ const fn words(figure: Figure) -> (&'static str, &'static str) {
         Figure::Ended => ("until ended", "ms"),
         Figure::Resident => ("memory at rest", "MB"),
         Figure::Peak => ("most memory", "MB"),
+        Figure::Cpu => ("CPU time in 10 s at rest", "ms"),
+        Figure::Switches => ("context switches in 10 s at rest", "times"),
     }
 }
 
@@ -209,6 +168,7 @@ fn verdict(goal: Goal, ours: f64, ratio: f64) -> String {
     match goal {
         Goal::Ratio(most) => format!("≤ {most}× | {}", reached(ratio <= most)),
         Goal::Megabytes(most) => format!("≤ {most} MB | {}", reached(ours <= most)),
+        Goal::Nothing => format!("0 | {}", reached(ours == 0.0)),
         Goal::Told => "– | –".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 //! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH]` about the program.
 //! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
 //! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
+//! `toolgate-bench plot [--runs N] [--out FILE.svg] [--toolgate PATH]` draws time and memory against the number of servers,
 //! `toolgate-bench soak [--seconds N] [--out FILE.svg]` holds a constant load and looks whether anything grows.
 //! The other subcommands are those processes.
 
@@ -12,7 +13,9 @@ mod floor_host;
 mod floor_http;
 mod floor_stdio;
 mod host_cases;
+mod host_plot;
 mod host_run;
+mod host_stage;
 mod measure;
 mod ours;
 mod ours_server;
@@ -29,7 +32,7 @@ mod watch;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
+usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | plot [--runs N] [--out FILE.svg] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
 soak [--seconds N] [--out FILE.svg]";
 
 /// What a step of the benchmark gives.
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         ["floor", words @ ..] => floor_host::run(words),
         ["run", rest @ ..] => cases::run(rest),
         ["host", rest @ ..] => host_run::run(rest),
+        ["plot", rest @ ..] => host_plot::run(rest),
         ["refresh", rest @ ..] => refresh::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["soak-host", home, seconds, per_second, servers @ ..] => soak_host::run(home, seconds, per_second, servers),

@@ -21,7 +21,10 @@ const CALLS_PER_SECOND: u32 = 200;
 
 /// The server that is killed again and again, and how often.
 const KILLED: &str = "killed";
-const KILL_EVERY: u64 = 4;
+const KILL_EVERY: u64 = 3;
+
+/// After so many attempts to kill it, it must have come back.
+const ATTEMPTS_UNTIL_BACK: u64 = 3;
 
 /// After so many calls a server says that its tools have changed.
 const CHANGES_EVERY: usize = 150;
@@ -65,6 +68,13 @@ struct Sight {
     second: f64,
     megabytes: f64,
     descriptors: f64,
+}
+
+/// How often a server was to be killed, and how often it was there to be.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kills {
+    tried: u64,
+    done: u64,
 }
 
 /// Runs it, prints how it went, and fails when something grew.
@@ -113,7 +123,7 @@ fn start_host(home: &Path, seconds: u64, names: &[String]) -> Outcome<Child> {
 }
 
 /// Looks at the host once in every second and kills its server now and then, until its time is over.
-fn watch(host: &mut Child, home: &Path, seconds: u64) -> Outcome<(Vec<Sight>, u64, Report)> {
+fn watch(host: &mut Child, home: &Path, seconds: u64) -> Outcome<(Vec<Sight>, Kills, Report)> {
     let mut said = BufReader::new(host.stdout.take().ok_or("no stdout")?);
     let mut first = String::new();
     said.read_line(&mut first)?;
@@ -121,12 +131,13 @@ fn watch(host: &mut Child, home: &Path, seconds: u64) -> Outcome<(Vec<Sight>, u6
         return Err(format!("the host did not get ready: {first}").into());
     }
     let started = Instant::now();
-    let (mut sights, mut kills) = (Vec::new(), 0);
+    let (mut sights, mut kills) = (Vec::new(), Kills::default());
     for second in 1..seconds {
         std::thread::sleep(Duration::from_secs(second).saturating_sub(started.elapsed()));
         sights.push(look(host.id(), started.elapsed()));
         if second % KILL_EVERY == 0 {
-            kills += u64::from(kill_newest(&home.join("starts")));
+            kills.tried += 1;
+            kills.done += u64::from(kill_newest(&home.join("starts")));
         }
     }
     let mut rest = String::new();
@@ -158,7 +169,7 @@ fn thirds(sights: &[Sight], figure: fn(&Sight) -> f64) -> (f64, f64) {
     (middle(sights.get(begin..end).unwrap_or_default()), middle(sights.get(end..).unwrap_or_default()))
 }
 
-fn tell(sights: &[Sight], kills: u64, report: &Report) {
+fn tell(sights: &[Sight], kills: Kills, report: &Report) {
     let (memory, later_memory) = thirds(sights, |sight| sight.megabytes);
     let (descriptors, later_descriptors) = thirds(sights, |sight| sight.descriptors);
     say(
@@ -166,15 +177,16 @@ fn tell(sights: &[Sight], kills: u64, report: &Report) {
     );
     say("| --- | --- | --- | --- | --- | --- | --- |");
     say(&format!(
-        "| {:.0} | {} | {kills} | {} | {} | {memory:.1} → {later_memory:.1} MB | {descriptors} → {later_descriptors} |",
+        "| {:.0} | {} | {} | {} | {} | {memory:.1} → {later_memory:.1} MB | {descriptors} → {later_descriptors} |",
         sights.last().map_or(0.0, |sight| sight.second),
         report.answered,
+        kills.done,
         report.lost,
         report.answered_by_killed,
     ));
 }
 
-fn judge(sights: &[Sight], kills: u64, report: &Report) -> Outcome {
+fn judge(sights: &[Sight], kills: Kills, report: &Report) -> Outcome {
     if let Some(first) = report.wrong.first() {
         return Err(format!(
             "{} calls of servers that nobody killed went wrong, the first: {first}",
@@ -182,7 +194,7 @@ fn judge(sights: &[Sight], kills: u64, report: &Report) -> Outcome {
         )
         .into());
     }
-    if kills > 1 && report.answered_by_killed == 0 {
+    if kills.tried >= ATTEMPTS_UNTIL_BACK && report.answered_by_killed == 0 {
         return Err("the server that was killed did not come back".into());
     }
     let (memory, later_memory) = thirds(sights, |sight| sight.megabytes);
@@ -238,7 +250,7 @@ impl Drop for HttpServer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, Sight, judge};
+    use super::{Kills, Report, Sight, judge};
 
     fn sights(megabytes: impl Fn(f64) -> f64, descriptors: impl Fn(f64) -> f64) -> Vec<Sight> {
         let seconds = (0..60).map(f64::from);
@@ -256,7 +268,7 @@ mod tests {
             (sights(flat, |second| 20.0 + second.trunc() / 4.0), Some("descriptors grew from 27.5 to 32.5")),
         ];
         for (sights, expected) in cases {
-            let said = judge(&sights, 0, &Report::default()).err().map(|error| error.to_string());
+            let said = judge(&sights, Kills::default(), &Report::default()).err().map(|error| error.to_string());
             assert_eq!(said.as_deref(), expected);
         }
     }
@@ -265,9 +277,9 @@ mod tests {
     fn what_went_wrong_is_told() {
         let sights = sights(|_| 1.0, |_| 1.0);
         let wrong = Report { wrong: vec!["web0: no".to_owned()], ..Report::default() };
-        let said = judge(&sights, 0, &wrong).unwrap_err().to_string();
+        let said = judge(&sights, Kills::default(), &wrong).unwrap_err().to_string();
         assert_eq!(said, "1 calls of servers that nobody killed went wrong, the first: web0: no");
-        let gone = judge(&sights, 2, &Report::default()).unwrap_err().to_string();
+        let gone = judge(&sights, Kills { tried: 3, done: 1 }, &Report::default()).unwrap_err().to_string();
         assert_eq!(gone, "the server that was killed did not come back");
     }
 }

@@ -1,6 +1,6 @@
 //! Watches one process: when it had printed what was awaited, when it ended, and how much memory it held.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,9 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long a process is left alone before its memory at rest is read.
 const REST: Duration = Duration::from_millis(300);
+
+/// How long a process that has nothing to do is watched.
+const ALONE: Duration = Duration::from_secs(10);
 
 /// What a process is to print.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,8 @@ pub(crate) enum Then {
     IsEnded,
     /// The same, after its memory at rest was read; it must have this many children by then.
     IsHeld { children: usize },
+    /// The same, and what it does while there is nothing to do is looked at for a while.
+    IsLeftAlone { children: usize },
 }
 
 /// What was seen of one process.
@@ -50,6 +55,16 @@ pub(crate) struct Seen {
     pub(crate) resident_kb: u64,
     /// The most that was resident, when it was watched or held.
     pub(crate) peak_kb: u64,
+    /// What it did while there was nothing to do, when it was left alone.
+    pub(crate) activity: Activity,
+}
+
+/// How busy a process was, all its threads together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Activity {
+    pub(crate) cpu: Duration,
+    /// How often it gave up the CPU, so how often it had woken up.
+    pub(crate) switches: u64,
 }
 
 /// A program with its arguments and the folder that is its home.
@@ -59,6 +74,11 @@ pub(crate) struct Program<'a> {
 }
 
 impl Program<'_> {
+    /// Runs it to its end, which has to be a good one.
+    pub(crate) async fn finish(&self) -> Outcome {
+        self.watch(Awaited { text: "", times: 0 }, Then::Ends).await.map(drop)
+    }
+
     /// Runs it once.
     pub(crate) async fn watch(&self, awaited: Awaited, then: Then) -> Outcome<Seen> {
         let (program, arguments) = self.words.split_first().ok_or("a program has a name")?;
@@ -96,7 +116,7 @@ async fn watch(child: &mut Child, started: Instant, awaited: Awaited, then: Then
                 if !all && reading.count >= awaited.times {
                     all = true;
                     seen.printed = started.elapsed();
-                    if matches!(then, Then::IsEnded | Then::IsHeld { .. }) { break; }
+                    if matches!(then, Then::IsEnded | Then::IsHeld { .. } | Then::IsLeftAlone { .. }) { break; }
                 }
                 if !more { break; }
             }
@@ -115,14 +135,21 @@ async fn watch(child: &mut Child, started: Instant, awaited: Awaited, then: Then
             }
         }
         Then::IsEnded => child.kill().await?,
-        Then::IsHeld { children } => {
+        Then::IsHeld { children } | Then::IsLeftAlone { children } => {
             tokio::time::sleep(REST).await;
-            let found = children_of(pid);
+            if matches!(then, Then::IsLeftAlone { .. }) {
+                let before = activity(pid);
+                tokio::time::sleep(ALONE).await;
+                let after = activity(pid);
+                let (cpu, switches) = (after.cpu.saturating_sub(before.cpu), after.switches - before.switches);
+                seen.activity = Activity { cpu, switches };
+            }
+            let found = servers_of(pid);
             seen.resident_kb = memory(pid, "VmRSS:");
             seen.peak_kb = memory(pid, "VmHWM:");
             child.kill().await?;
             if found != children {
-                return Err(format!("it held {found} children, not {children}").into());
+                return Err(format!("it held {found} servers, not {children}").into());
             }
         }
     }
@@ -174,11 +201,31 @@ pub(crate) fn memory(pid: u32, line: &str) -> u64 {
     line.split_whitespace().next().and_then(|value| value.parse().ok()).unwrap_or_default()
 }
 
-/// Child processes, whichever thread started them.
-fn children_of(pid: u32) -> usize {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    lists.map(|list| list.split_whitespace().count()).sum()
+/// The stand-ins among its child processes, whichever thread started them.
+fn servers_of(pid: u32) -> usize {
+    let lists = threads(pid).filter_map(|thread| std::fs::read_to_string(thread.join("children")).ok());
+    let words = |child: &str| std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+    let is_server = |child: &&str| memchr::memmem::find(&words(child), b"stand-in").is_some();
+    lists.map(|list| list.split_whitespace().filter(is_server).count()).sum()
+}
+
+/// What a process has done so far.
+fn activity(pid: u32) -> Activity {
+    let mut sum = Activity::default();
+    for thread in threads(pid) {
+        let times = std::fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
+        let on_cpu = times.split_whitespace().next().and_then(|value| value.parse().ok()).unwrap_or_default();
+        sum.cpu += Duration::from_nanos(on_cpu);
+        let status = std::fs::read_to_string(thread.join("status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap_or_default();
+        sum.switches += line.trim().parse::<u64>().unwrap_or_default();
+    }
+    sum
+}
+
+fn threads(pid: u32) -> impl Iterator<Item = PathBuf> {
+    let folder = std::fs::read_dir(format!("/proc/{pid}/task"));
+    folder.into_iter().flatten().flatten().map(|thread| thread.path())
 }
 
 #[cfg(test)]
