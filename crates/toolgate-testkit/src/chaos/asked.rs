@@ -21,17 +21,21 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Reads a message; nothing for notifications and answers.
-    pub(super) fn read(message: &Value, life: u32) -> Option<Self> {
+    pub(super) fn read(message: &Value, life: u32, is_modern: bool) -> Option<Self> {
         let (id, method) = (message.get("id")?.clone(), message.get("method")?.as_str()?);
         let params = message.get("params").unwrap_or(&Value::Null);
         let mut nonce = None;
         let outcome = match method {
-            "initialize" => Ok(json!({
+            "server/discover" if is_modern => Ok(json!({
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+            })),
+            "initialize" if !is_modern => Ok(json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": {"tools": {"listChanged": true}},
                 "serverInfo": {"name": "chaos", "version": life.to_string()},
             })),
-            "ping" => Ok(json!({})),
+            "ping" if !is_modern => Ok(json!({})),
             "tools/list" => Ok(json!({"tools": tools(life)})),
             "tools/call" => match called(params, life) {
                 Some(asked) => {
@@ -44,7 +48,12 @@ impl Asked {
             _ => Err((-32601, "there is no such method")),
         };
         let answer = match outcome {
-            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Ok(mut result) => {
+                if is_modern {
+                    result["resultType"] = json!("complete");
+                }
+                json!({"jsonrpc": "2.0", "id": id, "result": result})
+            }
             Err((code, message)) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}),
         };
         Some(Self { id, nonce, answer })
@@ -101,12 +110,22 @@ mod tests {
     fn lives_offer_different_tools() {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let names = |life| {
-            let answer = Asked::read(&list, life).unwrap().answer;
+            let answer = Asked::read(&list, life, false).unwrap().answer;
             let tools = answer["result"]["tools"].as_array().unwrap().clone();
             tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(names(1), ["act", "look", "put", "life_1"]);
         assert_eq!(names(3), ["act", "look", "life_3"]);
+    }
+
+    #[test]
+    fn a_server_begins_in_one_way_only() {
+        let answers = |method: &str, is_modern| {
+            let message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+            Asked::read(&message, 1, is_modern).unwrap().answer["result"].is_object()
+        };
+        assert_eq!((answers("initialize", false), answers("server/discover", false)), (true, false));
+        assert_eq!((answers("initialize", true), answers("server/discover", true)), (false, true));
     }
 
     #[test]
@@ -119,9 +138,9 @@ mod tests {
             (json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}), None),
         ];
         for (message, nonce) in cases {
-            assert_eq!(Asked::read(&message, 2).unwrap().nonce.as_deref(), nonce, "{message}");
+            assert_eq!(Asked::read(&message, 2, false).unwrap().nonce.as_deref(), nonce, "{message}");
         }
-        assert_eq!(Asked::read(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), 1), None);
-        assert_eq!(Asked::read(&call("act"), 1).unwrap().answer_with_wrong_id()["id"], 1_000_000_007);
+        assert_eq!(Asked::read(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), 1, false), None);
+        assert_eq!(Asked::read(&call("act"), 1, false).unwrap().answer_with_wrong_id()["id"], 1_000_000_007);
     }
 }

@@ -11,6 +11,9 @@ use super::fault::ChaosFault;
 pub struct ChaosPlan {
     /// What the server is called in the list of lives.
     pub name: String,
+    /// Whether it speaks 2026-07-28, without a handshake and sessions, or the versions before.
+    #[serde(default)]
+    pub is_modern: bool,
     /// What goes wrong follows from it.
     pub seed: u64,
     /// Of a thousand calls of tools, how many go wrong.
@@ -36,6 +39,7 @@ impl ChaosPlan {
     pub fn in_folder(folder: &Path, name: &str, seed: u64) -> Self {
         Self {
             name: name.to_owned(),
+            is_modern: false,
             seed,
             call_faults_per_mille: 0,
             other_faults_per_mille: 0,

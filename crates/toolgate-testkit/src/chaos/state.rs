@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use serde_json::Value;
+
 use super::asked::Asked;
 use super::dice::Dice;
 use super::fault::{Mishap, Way};
@@ -40,6 +42,11 @@ impl Chaos {
 
     pub(super) fn life(&self) -> u32 {
         self.life.load(Ordering::SeqCst)
+    }
+
+    /// Reads a message; nothing for those that are not answered.
+    pub(super) fn read(&self, message: &Value) -> Option<Asked> {
+        Asked::read(message, self.life(), self.plan.is_modern)
     }
 
     /// What goes wrong with a request, and numbers for whatever else is left to chance about it.

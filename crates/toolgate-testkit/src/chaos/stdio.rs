@@ -23,7 +23,7 @@ pub fn serve(plan: ChaosPlan) -> io::Result<()> {
     let chaos = Arc::new(Chaos::begin(plan, Way::Stdio)?);
     for line in io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line?) else { continue };
-        let Some(asked) = Asked::read(&message, chaos.life()) else { continue };
+        let Some(asked) = chaos.read(&message) else { continue };
         let chaos = Arc::clone(&chaos);
         // A client that went away is no reason to complain.
         thread::spawn(move || perform(&chaos, &asked).is_ok());

@@ -31,7 +31,8 @@ impl ChaosRoom {
         let mut room = Room::new();
         let folder = room.world.root().join("chaos");
         std::fs::create_dir(&folder).unwrap();
-        let plan = |name: &str| ChaosPlan {
+        let plan = |name: &str, number: usize| ChaosPlan {
+            is_modern: number % 2 == 1,
             call_faults_per_mille: 100,
             other_faults_per_mille: 10,
             late_ms: CALL_TIMEOUT_MS + 500,
@@ -40,14 +41,14 @@ impl ChaosRoom {
         let (mut names, mut http) = (Vec::new(), Vec::new());
         for number in 0..over_stdio {
             let name = format!("pipe{number}");
-            let args = ["--plan", &plan(&name).to_json()];
+            let args = ["--plan", &plan(&name, number).to_json()];
             let entry = json!({"command": chaos_server_path().unwrap(), "args": args, "timeout": CALL_TIMEOUT_MS});
             room = room.entry(&name, entry);
             names.push(name);
         }
         for number in 0..over_http {
             let name = format!("web{number}");
-            let server = KeptServer::start(plan(&name));
+            let server = KeptServer::start(plan(&name, number));
             room = room.entry(&name, json!({"httpUrl": server.url, "timeout": CALL_TIMEOUT_MS}));
             names.push(name);
             http.push(server);
