@@ -50,6 +50,8 @@ pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Liv
     call.offer.line.count_call();
     let mut connection = live.connection;
     let mut is_first = true;
+    // What the first attempt may have done stays done, however the second one ends.
+    let mut may_be_done = false;
     loop {
         let mark = SendMark::default();
         let error = match attempt(context, &connection, call, options, &mark).await {
@@ -58,29 +60,27 @@ pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Liv
             Err(error) => error,
         };
         if !is_loss(&error) {
-            return Ended::Failed(connection.failed(error));
+            return without_answer(connection.failed(error), may_be_done);
         }
         let repeatable = repeatable(call, &mark, &error);
+        may_be_done |= repeatable != Repeatable::Unsent;
         if matches!(error, WireError::SessionLost(_)) {
             connection.give_up();
         }
         let lost = connection.failed(error);
         if !is_first || repeatable == Repeatable::No {
-            return ended_by_loss(lost, repeatable);
+            return without_answer(lost, may_be_done);
         }
         is_first = false;
         connection = match again(call).await {
             Ok(connection) => connection,
-            Err(_) => return ended_by_loss(lost, repeatable),
+            Err(_) => return without_answer(lost, may_be_done),
         };
     }
 }
 
-fn ended_by_loss(lost: Error, repeatable: Repeatable) -> Ended {
-    match repeatable {
-        Repeatable::Unsent => Ended::Failed(lost),
-        Repeatable::Harmless | Repeatable::No => Ended::Unknown(lost),
-    }
+fn without_answer(error: Error, may_be_done: bool) -> Ended {
+    if may_be_done { Ended::Unknown(error) } else { Ended::Failed(error) }
 }
 
 /// Whether the answer, if there was one, was lost on the way.
