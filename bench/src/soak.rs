@@ -23,7 +23,7 @@ const CALLS_PER_SECOND: u32 = 200;
 const KILLED: &str = "killed";
 const KILL_EVERY: u64 = 3;
 
-/// After so many attempts to kill it, it must have come back.
+/// After so many attempts to kill it, it must have been killed twice.
 const ATTEMPTS_UNTIL_BACK: u64 = 3;
 
 /// After so many calls a server says that its tools have changed.
@@ -173,7 +173,7 @@ fn tell(sights: &[Sight], kills: Kills, report: &Report) {
     let (memory, later_memory) = thirds(sights, |sight| sight.megabytes);
     let (descriptors, later_descriptors) = thirds(sights, |sight| sight.descriptors);
     say(
-        "| seconds | calls answered | kills | lost to kills | answered after a kill | memory, middle → last third | descriptors |",
+        "| seconds | calls answered | kills | lost to kills | answered by the killed | memory, middle → last third | descriptors |",
     );
     say("| --- | --- | --- | --- | --- | --- | --- |");
     say(&format!(
@@ -194,7 +194,7 @@ fn judge(sights: &[Sight], kills: Kills, report: &Report) -> Outcome {
         )
         .into());
     }
-    if kills.tried >= ATTEMPTS_UNTIL_BACK && report.answered_by_killed == 0 {
+    if kills.tried >= ATTEMPTS_UNTIL_BACK && kills.done < 2 {
         return Err("the server that was killed did not come back".into());
     }
     let (memory, later_memory) = thirds(sights, |sight| sight.megabytes);

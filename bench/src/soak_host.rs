@@ -19,7 +19,7 @@ pub(crate) struct Report {
     pub(crate) answered: u64,
     /// Calls of the server that is killed again and again that were not.
     pub(crate) lost: u64,
-    /// Calls of it that were answered after it had been killed at least once.
+    /// Calls of it that were answered; they are among those above.
     pub(crate) answered_by_killed: u64,
     /// What went wrong with calls of the other servers.
     pub(crate) wrong: Vec<String>,
@@ -77,7 +77,7 @@ fn take_in(report: &mut Report, (is_of_killed, ended): (bool, Result<(), String>
     match ended {
         Ok(()) => {
             report.answered += 1;
-            report.answered_by_killed += u64::from(is_of_killed && report.lost > 0);
+            report.answered_by_killed += u64::from(is_of_killed);
         }
         Err(_) if is_of_killed => report.lost += 1,
         Err(what) => report.wrong.push(what),
