@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolgate::audit::{AuditLog, AuditOptions, FileAudit, Query, StoredCall, verify};
 use toolgate::{Asker, CallOutcome, CallRules, ErrorKind, Host, RunOptions, ToolCall};
-use toolgate_testkit::chaos::{Dice, Ledger};
+use toolgate_testkit::chaos::{ChaosFault, ChaosPlan, Dice, Ledger};
 
 use crate::audit_processes::how_many;
-use crate::chaos_room::{ChaosRoom, until};
-use crate::support::{LONG, lets_everything_through};
+use crate::chaos_room::{ChaosRoom, start_http, until};
+use crate::support::{LONG, Room, call, lets_everything_through};
 
 const OVER_STDIO: usize = 12;
 const OVER_HTTP: usize = 8;
@@ -168,6 +168,27 @@ async fn everything_works(run: &Run) {
             assert!(started.elapsed() < LONG, "`{server}` does not come back: {last}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_been_done_is_not_said_to_have_failed() {
+    // `look` is repeated, and the second attempt finds nobody: that says nothing about the first.
+    for tool in ["act", "look", "put"] {
+        let room = Room::new();
+        let plan = ChaosPlan {
+            is_modern: true,
+            call_faults_per_mille: 1_000,
+            only: vec![ChaosFault::Exit],
+            ..ChaosPlan::in_folder(&room.world.root(), "web", 1)
+        };
+        let (mut server, url) = start_http(&plan, "0");
+        let room = room.entry("web", json!({"httpUrl": url}));
+        let host = room.host().await;
+        let outcome = call(&host, tool, json!({"nonce": "n"})).await;
+        assert_eq!(outcome.as_str(), "unknown", "{tool}: {outcome:?}");
+        assert_eq!(server.wait().unwrap().code(), Some(3), "it ended by itself");
+        host.shutdown().await;
     }
 }
 

@@ -176,7 +176,8 @@ impl KeptServer {
     }
 }
 
-fn start_http(plan: &ChaosPlan, port: &str) -> (Child, String) {
+/// Starts a server over HTTP on that port; 0 is any.
+pub(crate) fn start_http(plan: &ChaosPlan, port: &str) -> (Child, String) {
     let mut command = Command::new(chaos_server_path().unwrap());
     command.args(["--plan", &plan.to_json(), "--port", port]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
