@@ -70,6 +70,9 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// Keeps one. Called once for every call, whatever happened to it; only a call that `begin` refused has none.
     fn record(&self, record: &AuditRecord);
 
+    /// Brings what was kept to where it is safe, if that is due. Called after whoever waits for a record has been told.
+    fn settle(&self) {}
+
     /// Whether anything is kept at all.
     fn keeps_records(&self) -> bool {
         true

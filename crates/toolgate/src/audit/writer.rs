@@ -168,6 +168,12 @@ impl AuditSink for FileAudit {
             tell(&Unusual { what, server, tool, asker: record.asker });
         }
     }
+
+    fn settle(&self) {
+        let mut writer = self.writer();
+        let synced = writer.sync_if_due(self.options.fsync);
+        writer.helped(synced);
+    }
 }
 
 impl Drop for FileAudit {
@@ -216,11 +222,7 @@ impl Writer {
         self.look(now)?;
         self.log.append(kind::STARTED, at, line)?;
         let number = self.log.last_number();
-        let helped = self.log.write_head().and_then(|()| match fsync {
-            Fsync::Always => self.sync(fsync),
-            // The ending follows, and takes this with it to the disk.
-            Fsync::Interval | Fsync::Never => Ok(()),
-        });
+        let helped = self.log.write_head().and_then(|()| self.sync_at_once(fsync));
         self.helped(helped);
         Ok(number)
     }
@@ -229,7 +231,8 @@ impl Writer {
         self.look(now)?;
         let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
         self.log.append(kind::CALL, &written(record.at), &line.flagged(&flags))?;
-        let helped = self.log.write_head().and_then(|()| self.seen.write(&self.folder)).and_then(|()| self.sync(fsync));
+        let written = self.log.write_head().and_then(|()| self.seen.write(&self.folder));
+        let helped = written.and_then(|()| self.sync_at_once(fsync));
         self.helped(helped);
         Ok(flags)
     }
@@ -241,18 +244,19 @@ impl Writer {
         }
     }
 
-    fn sync(&mut self, fsync: Fsync) -> io::Result<()> {
-        let is_due = match fsync {
-            Fsync::Always => true,
-            Fsync::Interval => {
-                self.synced_at.is_none_or(|synced| synced.elapsed() >= Duration::from_millis(AUDIT_FSYNC_MS))
-            }
-            Fsync::Never => false,
-        };
-        if is_due {
-            self.log.sync()?;
-            self.synced_at = Some(Instant::now());
+    /// Where every record has to be on the disk before anybody goes on.
+    fn sync_at_once(&mut self, fsync: Fsync) -> io::Result<()> {
+        if fsync == Fsync::Always { self.log.sync() } else { Ok(()) }
+    }
+
+    /// Where records reach the disk in their own time: nobody waits for that.
+    fn sync_if_due(&mut self, fsync: Fsync) -> io::Result<()> {
+        let interval = Duration::from_millis(AUDIT_FSYNC_MS);
+        if fsync != Fsync::Interval || self.synced_at.is_some_and(|synced| synced.elapsed() < interval) {
+            return Ok(());
         }
+        self.log.sync()?;
+        self.synced_at = Some(Instant::now());
         Ok(())
     }
 

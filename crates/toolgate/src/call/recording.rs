@@ -112,6 +112,7 @@ impl<'a> Recording<'a> {
             record.begun = begun.get().copied();
             audit.record(&record);
             let _heard = tell.send(()).is_ok();
+            audit.settle();
         });
         Some(told)
     }

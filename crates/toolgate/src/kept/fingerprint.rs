@@ -17,6 +17,12 @@ use crate::servers::{
     ConfigText, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig, identity, written,
 };
 
+/// How files end that are code or configuration.
+const DECIDING: [&str; 24] = [
+    "bash", "cfg", "cjs", "conf", "cts", "env", "ini", "jar", "js", "json", "jsonc", "lua", "mjs", "mts", "php", "pl",
+    "py", "rb", "sh", "toml", "ts", "wasm", "yaml", "yml",
+];
+
 /// The fingerprint of a server. Guesses could be compared with it, so it is not shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint([u8; SHA256_OUTPUT_LEN]);
@@ -94,9 +100,16 @@ fn of_program(stdio: &StdioConfig, around: &Surroundings<'_>) -> Value {
     let program = program(stdio, folder, around);
     let named = stdio.args.iter().take(CATALOGUE_ARGUMENTS_MAX).filter_map(ConfigText::as_plain);
     let named = named.flat_map(|argument| once(argument).chain(argument.split_once('=').map(|(_, value)| value)));
-    let files: Vec<Option<String>> =
-        named.map(|name| (around.look)(&folder.join(name)).map(|file| file.mark)).collect();
+    let look = |name: &str| (around.look)(&folder.join(name)).filter(|file| file.runs || decides(name));
+    let files: Vec<Option<String>> = named.map(|name| look(name).map(|file| file.mark)).collect();
     json!({"variables": all_written(&stdio.env), "folder": bytes(folder), "program": program, "files": files})
+}
+
+/// Whether a file of that name may decide what a server offers: its code or its configuration. What a server is given to work on, such as a
+/// database, changes with every call and says nothing about it.
+fn decides(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| DECIDING.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
 /// The mark of the program, found the way it is found when it is started. `None` when that is not known before.
