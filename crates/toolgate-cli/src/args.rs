@@ -151,6 +151,9 @@ pub(crate) enum Command {
     /// What can be written into a settings file
     #[command(subcommand, arg_required_else_help = true)]
     Settings(commands::settings::Command),
+    Up(commands::up::Arguments),
+    Down(commands::down::Arguments),
+    Ps(commands::ps::Arguments),
     Completions(commands::completions::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
 }

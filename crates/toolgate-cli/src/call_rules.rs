@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolgate::audit::{ArgumentsKept, AuditOptions, FileAudit, Fsync, Unusual, UnusualUse};
+use toolgate::audit::{ArgumentsKept, AuditOptions, Fsync, Unusual, UnusualUse};
 use toolgate::call::{CallRules, Confirmer, NobodyConfirms};
 use toolgate::grants::Grants;
 use toolgate::policy::{Permissions, Presence};
@@ -13,7 +13,7 @@ use toolgate::{Asker, Setup};
 use toolgate::shape::visible;
 
 use crate::configured::tell;
-use crate::confirm::{AnswersYes, PersonConfirms};
+use crate::confirm::AnswersYes;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 
@@ -36,7 +36,7 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     let confirmer: Arc<dyn Confirmer> = if options.yes {
         Arc::new(AnswersYes)
     } else if can_ask {
-        Arc::new(PersonConfirms::new(session.printer.talk().clone()))
+        session.confirmer()
     } else {
         Arc::new(NobodyConfirms)
     };
@@ -46,7 +46,7 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
         talk.error(&CommandError::from(error));
     }
-    let audit = FileAudit::open(&setup.env, audit_options(&setup.settings));
+    let audit = session.audit(&setup.env, audit_options(&setup.settings));
     let told = talk.clone();
     let audit = audit.on_unusual(move |unusual| words(unusual).iter().for_each(|words| told.line(words)));
     let audit = audit.on_trouble(move |error| talk.error(&CommandError::from(error)));

@@ -8,7 +8,7 @@ use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{CallRules, HostEnv, Interest, Memory, Naming, Setup, SetupOptions};
+use toolgate::{CallRules, HostEnv, Interest, Memory, Naming, ServerName, Setup, SetupOptions};
 
 use crate::args::Options;
 use crate::error::{CommandError, Result};
@@ -39,6 +39,10 @@ pub(crate) struct Plan {
     pub(crate) offers_login: bool,
     /// What is done with what servers offered in earlier runs.
     pub(crate) memory: Memory,
+    /// All servers that may be started.
+    pub(crate) admitted: AdmittedServers,
+    /// Those of them that the command is about.
+    pub(crate) wanted: Vec<ServerName>,
 }
 
 impl Plan {
@@ -50,6 +54,11 @@ impl Plan {
     /// The same, for a command that can do with what servers offered a little while ago.
     pub(crate) fn from_memory(self) -> Self {
         Self { memory: Memory::Used, ..self }
+    }
+
+    /// The same, for a command that starts these servers.
+    pub(crate) fn starting(self, servers: &AdmittedServers) -> Self {
+        Self { wanted: servers.iter().map(|server| server.name.clone()).collect(), ..self }
     }
 
     /// The same, for a command that is about logins itself.
@@ -103,6 +112,9 @@ impl Configured {
             call_rules,
             offers_login: true,
             memory: Memory::Renewed,
+            // Where nothing may be started, the command that wants to is told why.
+            admitted: admit(&self.setup.servers, &self.setup.folder).unwrap_or_default(),
+            wanted: Vec::new(),
         }
     }
 

@@ -5,13 +5,13 @@ mod bounded_text;
 mod change_text;
 mod question_text;
 
-use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use inquire::{Select, Text};
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+use serde::{Deserialize, Serialize};
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
 
@@ -20,7 +20,8 @@ use crate::limits::{CHOICE_NAME_CHARS_MAX, REFUSAL_CHARS_MAX};
 use crate::question::Asker;
 use crate::talk::Talk;
 
-use question_text::{Look, Question, question_lines};
+pub(crate) use question_text::Look;
+use question_text::{Question, question_lines};
 
 /// How wide a terminal is that does not say.
 const COLUMNS: usize = 80;
@@ -43,7 +44,11 @@ impl Confirmer for PersonConfirms {
         let talk = self.talk.clone();
         // A person takes their time; everything else goes on meanwhile.
         let (asker, waiting) = Asker::new();
-        let asking = tokio::task::spawn_blocking(move || ask(&talk, &asker, &question));
+        let asking = tokio::task::spawn_blocking(move || {
+            let choices = choices(&question);
+            let asked = || AskedQuestion::new(&question, &choices, Look { columns: columns(), paint: talk.paint() });
+            meaning(&choices, ask(&talk, &asker, asked))
+        });
         Box::pin(async move {
             let answer = asking.await.unwrap_or(Confirmation::Refuse { reason: None });
             drop(waiting); // Also when this is dropped before the person has answered.
@@ -62,35 +67,73 @@ impl Confirmer for AnswersYes {
     }
 }
 
+/// A question before a call, ready to be shown, here or elsewhere.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AskedQuestion {
+    /// All that is to be known before it is answered.
+    lines: Vec<String>,
+    /// The answers there are.
+    answers: Vec<String>,
+    /// The answer for which a reason is asked.
+    wants_reason: Option<usize>,
+}
+
+impl AskedQuestion {
+    /// The question in words, with these answers.
+    pub(crate) fn new(question: &ConfirmationRequest, choices: &[Choice], look: Look) -> Self {
+        Self {
+            lines: question_lines(Question::from(question), look),
+            answers: choices.iter().map(|choice| choice.words.clone()).collect(),
+            wants_reason: choices.iter().position(|choice| choice.answer == Answer::NoBecause),
+        }
+    }
+}
+
+/// What the person picked.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Picked {
+    /// Which of the answers; none when they left the question.
+    answer: Option<usize>,
+    /// Why not.
+    reason: Option<String>,
+}
+
 /// Asks. Blocks until the person has decided; a question nobody waits for any more is not asked.
-fn ask(talk: &Talk, asker: &Asker, question: &ConfirmationRequest) -> Confirmation {
+pub(crate) fn ask(talk: &Talk, asker: &Asker, question: impl FnOnce() -> AskedQuestion) -> Picked {
     let answer = talk.asking(asker, || {
         // What was typed before the question was there is no answer to it.
         let _forgotten = tcflush(std::io::stdin(), QueueSelector::IFlush).is_ok();
-        let look = Look { columns: columns(), paint: talk.paint() };
-        announce(&question_lines(Question::from(question), look));
-        let id = &question.tool.id;
-        let answer = choose(choices(&id.server, &id.tool, &question.choices));
+        let AskedQuestion { lines, answers, wants_reason } = question();
+        announce(&lines);
+        let picked = pick(answers, wants_reason);
         if asker.is_gone() {
             announce(&["(nobody waits for this answer any more: the call was given up)".to_owned()]);
         }
-        answer
+        picked
     });
-    answer.unwrap_or(Confirmation::Refuse { reason: None })
+    answer.unwrap_or_default()
 }
 
-fn choose(choices: Vec<Choice>) -> Confirmation {
-    let count = choices.len();
-    let asked = Select::new("Make this call?", choices).with_page_size(count).with_scorer(&begins_so);
-    match asked.with_help_message("↑↓ to move or type `n` for no, enter to select, escape is a no").prompt() {
-        Ok(Choice { answer: Answer::Yes(remember), .. }) => Confirmation::Proceed(remember),
-        Ok(Choice { answer: Answer::NoBecause, .. }) => Confirmation::Refuse { reason: reason() },
-        Ok(Choice { answer: Answer::No, .. }) | Err(_) => Confirmation::Refuse { reason: None },
+fn pick(answers: Vec<String>, wants_reason: Option<usize>) -> Picked {
+    let count = answers.len();
+    let asked = Select::new("Make this call?", answers).with_page_size(count).with_scorer(&begins_so);
+    let picked = asked.with_help_message("↑↓ to move or type `n` for no, enter to select, escape is a no").raw_prompt();
+    let answer = picked.ok().map(|picked| picked.index);
+    let reason = if answer.is_some() && answer == wants_reason { reason() } else { None };
+    Picked { answer, reason }
+}
+
+/// What was picked, in terms of the call. Whatever is not one of the answers is a no.
+pub(crate) fn meaning(choices: &[Choice], Picked { answer, reason }: Picked) -> Confirmation {
+    match answer.and_then(|answer| choices.get(answer)).map(|choice| choice.answer) {
+        Some(Answer::Yes(remember)) => Confirmation::Proceed(remember),
+        Some(Answer::NoBecause) => Confirmation::Refuse { reason },
+        Some(Answer::No) | None => Confirmation::Refuse { reason: None },
     }
 }
 
 /// Whoever types `n` or `no` means the answers that begin so, and nothing that only contains it.
-fn begins_so(typed: &str, _choice: &Choice, words: &str, place: usize) -> Option<i64> {
+fn begins_so(typed: &str, _answer: &String, words: &str, place: usize) -> Option<i64> {
     let typed = typed.trim().to_lowercase();
     let rank = i64::try_from(place).unwrap_or(i64::MAX);
     words.to_lowercase().starts_with(&typed).then_some(-rank)
@@ -113,19 +156,19 @@ enum Answer {
 
 /// One of the answers, in words.
 #[derive(Clone, Debug)]
-struct Choice {
+pub(crate) struct Choice {
     answer: Answer,
     words: String,
 }
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
-    }
+/// The answers to a question.
+pub(crate) fn choices(question: &ConfirmationRequest) -> Vec<Choice> {
+    let id = &question.tool.id;
+    choices_about(&id.server, &id.tool, &question.choices)
 }
 
 /// The answers there are: once, what may be remembered, and no.
-fn choices(server: &str, tool: &str, offered: &[Remember]) -> Vec<Choice> {
+fn choices_about(server: &str, tool: &str, offered: &[Remember]) -> Vec<Choice> {
     let (server, tool) = (short(server, CHOICE_NAME_CHARS_MAX), short(tool, CHOICE_NAME_CHARS_MAX));
     let words = |remember| match remember {
         Remember::No => "Yes, this once".to_owned(),
@@ -144,8 +187,13 @@ fn choices(server: &str, tool: &str, offered: &[Remember]) -> Vec<Choice> {
 
 /// Looked at for every question: a window can be made wider.
 fn columns() -> usize {
+    measured_columns().unwrap_or(COLUMNS)
+}
+
+/// How wide the terminal is on which questions are asked, when it says.
+pub(crate) fn measured_columns() -> Option<usize> {
     let size = tcgetwinsize(std::io::stderr()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 fn announce(lines: &[String]) {
@@ -157,10 +205,11 @@ fn announce(lines: &[String]) {
 mod tests {
     use toolgate::grants::Remember;
 
-    use super::{Answer, begins_so, choices};
+    use super::{Answer, Picked, begins_so, choices_about, meaning};
     use crate::question::Asker;
     use crate::talk::Talk;
     use crate::terminal::Terminal;
+    use toolgate::call::Confirmation;
 
     #[test]
     fn only_what_is_offered_can_be_answered_and_no_always() {
@@ -168,7 +217,7 @@ mod tests {
         let all =
             [Remember::ToolThisSession, Remember::ToolAlways, Remember::ServerAlways, Remember::TheseArgumentsAlways];
         let words = |offered: &[Remember]| -> Vec<String> {
-            choices("s\u{1b}", &"t".repeat(40), offered).iter().map(ToString::to_string).collect()
+            choices_about("s\u{1b}", &"t".repeat(40), offered).into_iter().map(|choice| choice.words).collect()
         };
         assert_eq!(words(&[]), [once, no[0], no[1]]);
         assert_eq!(words(&[Remember::No]), [once, no[0], no[1]]);
@@ -183,16 +232,16 @@ mod tests {
             no[1],
         ];
         assert_eq!(words(&all), expected);
-        assert_eq!(choices("s", "t", &[])[0].answer, Answer::Yes(Remember::No));
+        assert_eq!(choices_about("s", "t", &[])[0].answer, Answer::Yes(Remember::No));
     }
 
     #[test]
     fn what_is_typed_is_how_an_answer_begins() {
-        let all = choices("s", "t", &[Remember::ToolThisSession]);
+        let all = choices_about("s", "t", &[Remember::ToolThisSession]);
         let meant = |typed: &str| -> Vec<String> {
             let mut found: Vec<_> = all.iter().enumerate().collect();
-            found.retain(|(place, one)| begins_so(typed, one, &one.words, *place).is_some());
-            found.sort_by_key(|(place, one)| std::cmp::Reverse(begins_so(typed, one, &one.words, *place)));
+            found.retain(|(place, one)| begins_so(typed, &one.words, &one.words, *place).is_some());
+            found.sort_by_key(|(place, one)| std::cmp::Reverse(begins_so(typed, &one.words, &one.words, *place)));
             found.into_iter().map(|(_, one)| one.words.clone()).collect()
         };
         assert_eq!(meant("").len(), all.len());
@@ -200,6 +249,23 @@ mod tests {
         assert_eq!(meant("No"), ["No", "No, and say why"]);
         assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session"]);
         assert_eq!(meant("x"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn whatever_is_not_one_of_the_answers_is_a_no() {
+        let all = choices_about("s", "t", &[]);
+        let no = |reason: Option<&str>| Confirmation::Refuse { reason: reason.map(ToOwned::to_owned) };
+        let cases = [
+            (Some(0), None, Confirmation::Proceed(Remember::No)),
+            (Some(1), Some("x"), no(None)),
+            (Some(2), Some("x"), no(Some("x"))),
+            (Some(3), None, no(None)),
+            (None, Some("x"), no(None)),
+        ];
+        for (answer, reason, expected) in cases {
+            let picked = Picked { answer, reason: reason.map(ToOwned::to_owned) };
+            assert_eq!(meaning(&all, picked), expected, "{answer:?}");
+        }
     }
 
     #[test]

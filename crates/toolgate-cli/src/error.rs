@@ -41,6 +41,11 @@ impl CommandError {
         Self::new(Ending::Done, "output_closed", "")
     }
 
+    /// Whoever brought the command runs it themselves, and is told nothing else.
+    pub(crate) fn handed_back() -> Self {
+        Self::new(Ending::Done, "handed_back", "")
+    }
+
     /// The person stopped it.
     pub(crate) fn interrupted() -> Self {
         Self::new(Ending::Stopped, "cancelled", "interrupted")
@@ -103,7 +108,7 @@ impl CommandError {
 
     /// Whether there is something to say about it.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.kind == "output_closed"
+        matches!(self.kind, "output_closed" | "handed_back")
     }
 
     /// What is wrong, without the advice.

@@ -79,3 +79,33 @@ pub(crate) const AUDIT_NAME_CHARS_MAX: usize = 40;
 
 /// A file with logins that is read.
 pub(crate) const LOGIN_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// One frame between the program and the runtime: the whole environment of a process, and a word that is longer than most.
+pub(crate) const RUNTIME_FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What waits to be read by one program that the runtime works for; whoever does not read slows only itself.
+pub(crate) const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
+
+/// The path of a socket: what the smallest system takes.
+pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 100;
+
+/// Commands that the runtime runs at once; more than that are run by whoever brought them.
+pub(crate) const RUNTIME_VISITS_MAX: usize = 128;
+
+/// Hosts that the runtime keeps, one for each folder and environment; the one unused the longest makes room.
+pub(crate) const RUNTIME_HOSTS_MAX: usize = 16;
+
+/// How long somebody who connected to the runtime may take to say what they want.
+pub(crate) const RUNTIME_REQUEST_MS: u64 = 10_000;
+
+/// How long the runtime may take to say whether it takes a command: then it hangs, and nobody knows whether it has begun.
+pub(crate) const RUNTIME_TAKEN_MS: u64 = 30_000;
+
+/// How long the runtime may take to start, and to end.
+pub(crate) const RUNTIME_CHANGE_MS: u64 = 20_000;
+
+/// The log of the runtime that is kept when the next one starts.
+pub(crate) const RUNTIME_LOG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The end of the log that is shown when the runtime did not start.
+pub(crate) const RUNTIME_LOG_LINES_MAX: usize = 10;

@@ -28,6 +28,8 @@ mod question;
 mod survey_text;
 mod trust_question;
 
+mod runtime;
+
 mod interrupt;
 mod printer;
 mod talk;
@@ -51,6 +53,9 @@ use crate::session::Session;
 fn main() -> ExitCode {
     if session::is_asked_by_shell() {
         return commands::completions::answer_shell();
+    }
+    if let Some(ended) = runtime::client::run_there() {
+        return ended;
     }
     match args::parse(session::words()) {
         Typed::Run(cli) => {

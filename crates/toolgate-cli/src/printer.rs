@@ -1,5 +1,6 @@
 //! `Printer`: results to stdout, in text for people or as one JSON object for programs. What is said beside them is `Talk`.
 
+use std::fmt;
 use std::io::{BufWriter, Result, Stdout, Write};
 use std::sync::Arc;
 
@@ -23,20 +24,58 @@ pub(crate) enum Form {
     Json,
 }
 
+/// Where results go.
+enum Sink {
+    Stdout(Stdout),
+    /// To whoever is at the other end of a connection.
+    Elsewhere(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdout(_) => "Stdout",
+            Self::Elsewhere(_) => "Elsewhere",
+        })
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Elsewhere(sink) => sink.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::Elsewhere(sink) => sink.flush(),
+        }
+    }
+}
+
 /// Writes results.
 #[derive(Debug)]
 pub(crate) struct Printer {
     form: Form,
     terminal: Terminal,
     talk: Arc<Talk>,
-    out: BufWriter<Stdout>,
+    out: BufWriter<Sink>,
 }
 
 impl Printer {
     /// Prints to stdout.
     pub(crate) fn new(form: Form, terminal: Terminal) -> Self {
-        let out = BufWriter::with_capacity(PIECE_BYTES, std::io::stdout());
+        let out = BufWriter::with_capacity(PIECE_BYTES, Sink::Stdout(std::io::stdout()));
         Self { form, terminal, talk: Arc::new(Talk::new(&terminal)), out }
+    }
+
+    /// Prints to somebody elsewhere, who has a terminal like that.
+    pub(crate) fn to(form: Form, terminal: Terminal, talk: Talk, out: Box<dyn Write + Send>) -> Self {
+        let out = BufWriter::with_capacity(PIECE_BYTES, Sink::Elsewhere(out));
+        Self { form, terminal, talk: Arc::new(talk), out }
     }
 
     /// In which form results are wanted.

@@ -4,22 +4,31 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inquire::ui::RenderConfig;
+use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::auth::store::TokenStore;
+use toolgate::call::Confirmer;
 use toolgate::shape::visible;
-use toolgate::{Host, HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
+use toolgate::{Host, HostDirs, HostEnv, Memory, Setup, SetupOptions, SystemClock};
 
 use crate::args::Options;
 use crate::configured::{Configured, Plan, naming, of_broken};
+use crate::confirm::PersonConfirms;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::front_end::Person;
-use crate::interrupt::interrupted;
+use crate::interrupt::Interrupts;
 use crate::login::TerminalGuide;
 use crate::printer::{Form, Printer};
+use crate::runtime::frames::Errand;
+use crate::runtime::hosts::{Context, Lent};
+use crate::runtime::place::Place;
+use crate::runtime::visit::{Visit, VisitorConfirms, World};
+use crate::runtime::words::is_shared;
 use crate::terminal::Terminal;
 use crate::trouble::Surroundings;
 use crate::trust_question::{self, Settled};
@@ -31,6 +40,12 @@ const SYSTEM_FOLDER: &str = "/etc/toolgate";
 /// Stands for a home where there is none: a place that holds nothing.
 const NO_HOME: &str = "/nonexistent";
 
+/// Does without the runtime, when it is set.
+const NO_RUNTIME: &str = "TOOLGATE_NO_RUNTIME";
+
+/// Where sockets of a person may be that live as long as they are logged in.
+const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
+
 /// One run of the program.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -38,6 +53,8 @@ pub(crate) struct Session {
     env: HostEnv,
     /// Where results go.
     pub(crate) printer: Printer,
+    /// Whoever brought the command, when it is run for somebody else.
+    visit: Option<Arc<Visit>>,
 }
 
 impl Session {
@@ -45,14 +62,26 @@ impl Session {
     pub(crate) fn new(options: Options) -> Self {
         let vars = variables();
         let form = if options.json { Form::Json } else { Form::Text };
-        let terminal = terminal(&vars, &options);
+        let terminal = terminal(&vars, options.no_color);
         if !terminal.colours {
             inquire::set_global_render_config(RenderConfig::empty());
         }
         let printer = Printer::new(form, terminal);
         #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
         let (dirs, workspace) = (folders(|name| std::env::var_os(name)), current_folder());
-        Self { options, env: HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) }, printer }
+        let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
+        Self { options, env, printer, visit: None }
+    }
+
+    /// Looks around in the world of somebody who brought a command.
+    pub(crate) fn visiting(options: Options, visit: Arc<Visit>) -> Self {
+        let World { vars, folder: workspace, terminal, .. } = visit.world().clone();
+        let form = if options.json { Form::Json } else { Form::Text };
+        let terminal = Terminal { colours: terminal.colours && !options.no_color, ..terminal };
+        let printer = visit.printer(form, terminal);
+        let dirs = folders(|name| vars.get(name).map(Into::into));
+        let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
+        Self { options, env, printer, visit: Some(visit) }
     }
 
     /// For somebody who reads JSON, when what was typed could not be read.
@@ -68,6 +97,11 @@ impl Session {
     /// The world, for the library.
     pub(crate) const fn env(&self) -> &HostEnv {
         &self.env
+    }
+
+    /// Where the runtime of this person is found.
+    pub(crate) fn runtime_place(&self) -> Place {
+        Place::of(&self.env.dirs.user, self.env.vars.get(RUNTIME_DIR).map(Path::new))
     }
 
     /// Whether something runs in a sandbox, from which not everything can be reached.
@@ -100,10 +134,13 @@ impl Session {
             return Err(of_broken(error));
         }
         let talk = self.printer.talk();
-        if trust_question::can_ask(self)
-            && trust_question::settle(&self.env, &setup.settings, &setup.folder, talk)? == Settled::Anew
-        {
-            setup = self.setup()?;
+        if trust_question::can_ask(self) {
+            if trust_question::has_to_ask(&setup.folder) {
+                self.hand_back()?;
+            }
+            if trust_question::settle(&self.env, &setup.settings, &setup.folder, talk)? == Settled::Anew {
+                setup = self.setup()?;
+            }
         }
         if let Err(error) = setup.record_first_use() {
             talk.error(&error.into());
@@ -145,10 +182,70 @@ impl Session {
         }
     }
 
-    /// A host with nothing started yet.
-    fn host(&self, plan: &Plan) -> Host {
-        let terminal = self.printer.terminal();
-        let can_be_asked = terminal.can_ask() && !self.options.headless && !self.options.json;
+    /// Whether somebody can be asked something.
+    fn can_be_asked(&self) -> bool {
+        self.printer.terminal().can_ask() && !self.options.headless && !self.options.json
+    }
+
+    /// Who is asked before a call.
+    pub(crate) fn confirmer(&self) -> Arc<dyn Confirmer> {
+        let talk = self.printer.talk();
+        match &self.visit {
+            Some(visit) => Arc::new(VisitorConfirms::new(visit.clone(), talk.paint())),
+            None => Arc::new(PersonConfirms::new(talk.clone())),
+        }
+    }
+
+    /// Who keeps the record of calls.
+    pub(crate) fn audit(&self, env: &HostEnv, options: AuditOptions) -> FileAudit {
+        match &self.visit {
+            Some(visit) => visit.hosts().audit(env, options),
+            None => FileAudit::open(env, options),
+        }
+    }
+
+    /// What stands in stdin.
+    pub(crate) fn stdin(&self) -> Box<dyn std::io::Read> {
+        match &self.visit {
+            Some(visit) => Box::new(visit.stdin()),
+            None => Box::new(std::io::stdin().lock()),
+        }
+    }
+
+    /// Who may want the command to stop.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        self.visit.as_ref().map_or(Interrupts::Signals, |visit| visit.interrupts())
+    }
+
+    /// Ends a command that is run for somebody else, unless it has begun: they run it themselves, with a terminal and servers of their own.
+    fn hand_back(&self) -> Result<()> {
+        match &self.visit {
+            Some(visit) if visit.hand_back() => Err(CommandError::handed_back()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A host of this command alone, or one that is lent to it. With nothing started yet, as far as the command can see.
+    async fn host(&self, plan: &Plan) -> Result<UsedHost> {
+        let Some(visit) = &self.visit else { return Ok(UsedHost::Own(self.own_host(plan))) };
+        if plan.memory != Memory::Used {
+            // Servers that are shared say what they have to say when they have it; whoever wants to ask them anew asks servers of their own.
+            self.hand_back()?;
+        }
+        let context = Context::of(plan, &self.options);
+        let listener =
+            Person { talk: self.printer.talk().clone(), can_be_asked: false, login_guide: None, wants_details: false };
+        match visit.hosts().lend(context, plan, listener).await {
+            Some(lent) => Ok(UsedHost::Lent(lent)),
+            None => {
+                self.hand_back()?;
+                Ok(UsedHost::Own(self.own_host(plan)))
+            }
+        }
+    }
+
+    fn own_host(&self, plan: &Plan) -> Host {
+        let can_be_asked = self.can_be_asked() && self.visit.is_none();
         let guide = TerminalGuide {
             talk: self.printer.talk().clone(),
             asks_first: true,
@@ -187,12 +284,17 @@ impl Session {
         work: impl AsyncFnOnce(&Host, &mut Printer) -> Result<Ending>,
     ) -> Result<Ending> {
         self.in_runtime(async |session| {
-            let host = session.host(plan);
+            let used = session.host(plan).await?;
+            let (host, interrupts) = (used.host(), session.interrupts());
             let ended = tokio::select! {
                 biased;
-                ended = work(&host, &mut session.printer) => ended,
-                () = interrupted() => Err(CommandError::interrupted()),
+                ended = work(host, &mut session.printer) => ended,
+                () = interrupts.next() => Err(CommandError::interrupted()),
             };
+            let wants_login = matches!(&ended, Err(error) if error.ending() == Ending::LoginNeeded);
+            if wants_login && plan.offers_login && session.can_be_asked() {
+                session.hand_back()?;
+            }
             let printer = &mut session.printer;
             printer.talk().waits_no_more();
             printer.talk().give_up_question();
@@ -201,11 +303,11 @@ impl Session {
                 Err(error) => printer.report(&error),
             };
             if session.options.debug {
-                let_servers_speak(&host, &session.printer);
+                let_servers_speak(host, &session.printer);
             }
             tokio::select! {
                 () = host.shutdown() => {}
-                () = interrupted() => {} // Whoever says it twice means it.
+                () = interrupts.next() => {} // Whoever says it twice means it.
             }
             session.printer.talk().give_up_question();
             Ok(ended)
@@ -214,6 +316,10 @@ impl Session {
 
     /// Does something that waits for others.
     pub(crate) fn in_runtime(&mut self, work: impl AsyncFnOnce(&mut Self) -> Result<Ending>) -> Result<Ending> {
+        if self.visit.is_some() {
+            // One that is shared: what goes on in it goes on when this command has ended.
+            return tokio::runtime::Handle::current().block_on(work(self));
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
             CommandError::new(Ending::Unreachable, "runtime", format!("cannot start the runtime: {error}"))
@@ -229,6 +335,22 @@ impl Session {
         let options = Options { config: config.map(Path::to_owned), ..Options::default() };
         let session = Self::new(options);
         Configured::names(&session.env, &session.setup_options())
+    }
+}
+
+/// The host that a command uses.
+#[derive(Debug)]
+enum UsedHost {
+    Own(Host),
+    Lent(Lent),
+}
+
+impl UsedHost {
+    const fn host(&self) -> &Host {
+        match self {
+            Self::Own(host) => host,
+            Self::Lent(lent) => &lent.host,
+        }
     }
 }
 
@@ -259,6 +381,60 @@ fn variables() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).collect()
 }
 
+/// Where the runtime is found that may run the words that were typed; nothing when they are not for it, or nobody wants it.
+pub(crate) fn runtime_for_words() -> Option<Place> {
+    let typed: Vec<OsString> = words().collect();
+    let is_text = typed.iter().map(|word| word.to_str());
+    let typed: Vec<&str> = is_text.collect::<Option<_>>()?;
+    if !is_shared(typed.iter().copied()) {
+        return None;
+    }
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+    let variable = |name: &str| std::env::var_os(name);
+    let is_unwanted = variable(NO_RUNTIME).is_some_and(|value| !value.is_empty());
+    let place = || Place::of(&folders(variable).user, variable(RUNTIME_DIR).map(PathBuf::from).as_deref());
+    if is_unwanted { None } else { Some(place()) }
+}
+
+/// What was typed, and the world it was typed in; nothing when a part of it is no text. In which form the results are wanted.
+pub(crate) fn errand() -> Option<(Errand, Form)> {
+    let typed: Vec<String> = words().map(|word| word.into_string().ok()).collect::<Option<_>>()?;
+    let (folder, vars) = (current_folder(), variables());
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+    let is_same = folders(|name| std::env::var_os(name)) == folders(|name| vars.get(name).map(Into::into));
+    if !is_same {
+        return None;
+    }
+    // What stands behind `--` belongs to the tool.
+    let has = |option: &str| typed.iter().take_while(|word| *word != "--").any(|word| word == option);
+    let form = if has("--json") { Form::Json } else { Form::Text };
+    let terminal = terminal(&vars, has("--no-color"));
+    let talk_columns = if terminal.stderr { crate::confirm::measured_columns() } else { None };
+    Some((
+        Errand { words: typed, folder: folder.into_os_string().into_string().ok()?, vars, terminal, talk_columns },
+        form,
+    ))
+}
+
+/// Runs what was typed once more, in a process that does without the runtime. Returns only when that cannot be done.
+pub(crate) fn run_again_here() -> Ending {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("toolgate"));
+    let failed = std::process::Command::new(program).args(words().skip(1)).env(NO_RUNTIME, "1").exec();
+    let error =
+        CommandError::new(Ending::Unreachable, "runtime", format!("cannot run this without the runtime: {failed}"));
+    Printer::new(Form::Text, Terminal::default()).report(&error)
+}
+
+/// The program itself, to be started once more, to run in the background.
+pub(crate) fn this_program() -> std::io::Result<std::process::Command> {
+    std::env::current_exe().map(std::process::Command::new)
+}
+
+/// Where somebody with these variables keeps their settings.
+pub(crate) fn user_folder(vars: &BTreeMap<String, String>) -> PathBuf {
+    folders(|name| vars.get(name).map(Into::into)).user
+}
+
 /// A folder need not have a name that is text.
 fn folders(variable: impl Fn(&str) -> Option<OsString>) -> HostDirs {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -274,7 +450,7 @@ pub(crate) fn current_folder() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 
-fn terminal(vars: &BTreeMap<String, String>, options: &Options) -> Terminal {
+fn terminal(vars: &BTreeMap<String, String>, no_color: bool) -> Terminal {
     let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
     let is_dumb = vars.get("TERM").is_some_and(|name| name == "dumb");
     let stdout = std::io::stdout().is_terminal();
@@ -288,7 +464,7 @@ fn terminal(vars: &BTreeMap<String, String>, options: &Options) -> Terminal {
         stdout,
         stderr: std::io::stderr().is_terminal(),
         columns: asked.or_else(measured),
-        colours: !options.no_color && !is_set("NO_COLOR") && !is_dumb,
+        colours: !no_color && !is_set("NO_COLOR") && !is_dumb,
     }
 }
 

@@ -1,7 +1,8 @@
 //! `Talk`: everything said on stderr — errors, news, progress — and the line that shows who is waited for, only on a terminal.
 
+use std::fmt;
 use std::io::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,11 +16,22 @@ use crate::terminal::{Paint, Terminal};
 /// How often the line that shows who is waited for moves.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Somebody who is talked to through a connection instead of on stderr. Must not block: servers talk too.
+pub(crate) trait Listener: fmt::Debug + Send + Sync {
+    /// Hears a line.
+    fn hears(&self, line: &str);
+
+    /// Sees what is waited for; nothing any more, when it is `None`.
+    fn sees_waiting(&self, for_what: Option<&str>);
+}
+
 /// What is said beside the results. Shared: servers say something while a command is at work.
 #[derive(Debug)]
 pub(crate) struct Talk {
     is_terminal: bool,
     paint: Paint,
+    /// Whoever is talked to, when they are not here.
+    listener: Option<Arc<dyn Listener>>,
     screen: Mutex<Screen>,
     /// Held while a question stands on the screen: one at a time.
     question: Mutex<()>,
@@ -30,6 +42,8 @@ pub(crate) struct Talk {
 struct Screen {
     /// Shown while something is waited for.
     waiting: Option<ProgressBar>,
+    /// The same, where somebody else has the terminal.
+    waits_elsewhere: bool,
     /// A question is being answered: nothing else may be written. Whoever wants to is not made to wait, what they say is.
     question: Option<OpenQuestion>,
     /// The command has ended: a question that is still open is left alone, and no other is asked.
@@ -42,7 +56,12 @@ impl Talk {
     /// Talks on stderr.
     pub(crate) fn new(terminal: &Terminal) -> Self {
         let (screen, question) = (Mutex::default(), Mutex::default());
-        Self { is_terminal: terminal.stderr, paint: terminal.paint_talk(), screen, question }
+        Self { is_terminal: terminal.stderr, paint: terminal.paint_talk(), listener: None, screen, question }
+    }
+
+    /// Talks to somebody elsewhere, at a terminal like that.
+    pub(crate) fn to(listener: Arc<dyn Listener>, terminal: &Terminal) -> Self {
+        Self { listener: Some(listener), ..Self::new(terminal) }
     }
 
     /// How talk is coloured.
@@ -57,6 +76,9 @@ impl Talk {
 
     /// Says a line. Whoever calls has made what servers wrote visible.
     pub(crate) fn line(&self, line: &str) {
+        if let Some(listener) = &self.listener {
+            return listener.hears(line);
+        }
         let mut screen = self.screen();
         if screen.is_asking() {
             screen.hold_back(line);
@@ -79,6 +101,10 @@ impl Talk {
         if !self.is_terminal || screen.is_asking() {
             return;
         }
+        if let Some(listener) = &self.listener {
+            screen.waits_elsewhere = true;
+            return listener.sees_waiting(Some(for_what));
+        }
         let bar = screen.waiting.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -92,7 +118,10 @@ impl Talk {
 
     /// Nothing is waited for any more.
     pub(crate) fn waits_no_more(&self) {
-        self.screen().clear();
+        let mut screen = self.screen();
+        screen.clear();
+        let was_seen = std::mem::take(&mut screen.waits_elsewhere);
+        self.listener.iter().filter(|_| was_seen).for_each(|listener| listener.sees_waiting(None));
     }
 
     /// Writes results while nothing else is drawn on the terminal they may share.

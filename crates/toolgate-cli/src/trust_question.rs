@@ -45,6 +45,11 @@ pub(crate) fn can_ask(session: &Session) -> bool {
     session.printer.terminal().can_ask() && !options.headless && !options.json && !options.yes
 }
 
+/// Whether there is something to ask about a folder.
+pub(crate) fn has_to_ask(folder: &Folder) -> bool {
+    folder.trust() == FolderTrust::Undecided || !folder.unconfirmed().is_empty()
+}
+
 /// Asks what has to be known before anything of the folder is used, and keeps the answers.
 pub(crate) fn settle(env: &HostEnv, settings: &Settings, folder: &Folder, talk: &Talk) -> Result<Settled> {
     let found = survey(settings, folder);

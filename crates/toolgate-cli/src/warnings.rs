@@ -16,6 +16,11 @@ pub(crate) fn shown_on(talk: &Arc<Talk>) {
     let _is_first = tracing::subscriber::set_global_default(Warnings { talk: talk.clone() }).is_ok();
 }
 
+/// Shows warnings of one piece of work, wherever all others are shown.
+pub(crate) fn of_work<T>(talk: &Arc<Talk>, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(Warnings { talk: talk.clone() }, work)
+}
+
 struct Warnings {
     talk: Arc<Talk>,
 }

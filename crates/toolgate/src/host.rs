@@ -5,6 +5,7 @@ mod backoff;
 mod board;
 mod follow;
 mod logins;
+mod shown;
 mod start_plan;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use toolgate_wire::view::{PromptResult, ReadResult};
 use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
 
 use self::board::Board;
+use self::shown::Shown;
 use self::start_plan::Life;
 use crate::auth::store::TokenStore;
 use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
@@ -36,8 +38,8 @@ use crate::trust::AdmittedServers;
 pub struct Host {
     board: Arc<Board>,
     calls: CallContext,
-    /// Whether the servers are another host's.
-    is_facade: bool,
+    /// Which servers it shows, and whether they are another host's.
+    shown: Shown,
 }
 
 /// What a host does with what servers offered in earlier runs.
@@ -142,7 +144,7 @@ impl HostBuilder {
     #[must_use]
     pub fn build(self) -> Host {
         let calls = CallContext::new(self.call_rules.clone(), &self.env);
-        Host { board: Board::new(self), calls, is_facade: false }
+        Host { board: Board::new(self), calls, shown: Shown::All }
     }
 }
 
@@ -164,15 +166,21 @@ impl Host {
         }
     }
 
-    /// The same servers behind other rules: what somebody else may do with them. They stay this host's, which has to outlive it.
+    /// The same servers behind other rules: what somebody else may do with them. They stay this host's, which has to outlive it. It shows those
+    /// that it is asked to start, as if there were no others.
     #[must_use]
     pub fn with_rules(&self, rules: CallRules, env: &HostEnv) -> Self {
         let calls = CallContext::new(rules, env).sharing_checks_with(&self.calls);
-        Self { board: self.board.clone(), calls, is_facade: true }
+        Self { board: self.board.clone(), calls, shown: Shown::none_yet() }
     }
 
     /// Starts servers in the background, several at a time, and returns at once. Must be called within a runtime.
+    ///
+    /// A host whose servers are another one's shows them from now on: starting them is up to the other one.
     pub fn start(&self, servers: AdmittedServers) {
+        if self.shown.are_lent() {
+            return self.shown.add(servers.iter().map(|server| server.name.clone()));
+        }
         attend::start(&self.board, servers);
     }
 
@@ -192,7 +200,7 @@ impl Host {
     /// Waits until every server is ready or has failed.
     pub async fn all_settled(&self) {
         let all_settled =
-            |board: &Board| board.manager.settled().iter().all(|(_, is_settled)| *is_settled).then_some(());
+            |board: &Board| board.order(&self.shown).iter().all(|(_, is_settled)| *is_settled).then_some(());
         self.board.wait(all_settled).await;
     }
 
@@ -206,7 +214,9 @@ impl Host {
 
     /// All servers, in the order of the settings.
     pub fn servers(&self) -> Vec<ServerView> {
-        self.board.manager.views()
+        let mut views = self.board.manager.views();
+        views.retain(|view| self.shown.has(view.name()));
+        views
     }
 
     /// What is offered now. A name once shown never changes while this host lives.
@@ -216,7 +226,7 @@ impl Host {
 
     /// What is offered now, named as if nothing had been shown before: what a new host would show.
     pub fn catalog_now(&self) -> Arc<Catalog> {
-        self.board.catalog_now()
+        self.board.catalog_now(&self.shown)
     }
 
     /// Waits just long enough that `name` means what it will mean when every server has settled. The catalog given has it.
@@ -228,7 +238,7 @@ impl Host {
             let tool = catalog.find(name)?;
             Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };
-        match self.board.wait_for(found).await {
+        match self.board.wait_for(&self.shown, found).await {
             Ok((catalog, _)) => Ok(catalog),
             Err(catalog) => Err(self.missing(catalog.unknown(name))),
         }
@@ -247,7 +257,7 @@ impl Host {
                 names => error.hinting(format!("did you mean `{}`?", names.join("`, `"))),
             }
         };
-        match self.board.wait_for(found).await {
+        match self.board.wait_for(&self.shown, found).await {
             Ok((catalog, _)) => catalog.find_prompt(name).cloned().ok_or_else(|| unknown(&catalog)),
             Err(catalog) => Err(self.missing(unknown(&catalog))),
         }
@@ -256,7 +266,7 @@ impl Host {
     /// The server that has the resource at `uri`: one that lists it, else one that has a template for it.
     pub async fn find_resource(&self, uri: &str) -> Result<ServerName> {
         let found = |catalog: &Catalog| Some((catalog.lister_of(uri)?.clone(), false));
-        match self.board.wait_for(found).await {
+        match self.board.wait_for(&self.shown, found).await {
             Ok((_, server)) => Ok(server),
             Err(catalog) => catalog.template_for(uri).map(|template| template.server.clone()).ok_or_else(|| {
                 let what = format!("no server lists the resource `{}` or has a template for it", uri.escape_debug());
@@ -384,12 +394,12 @@ impl Host {
     }
 
     fn known(&self, server: &str) -> Result<()> {
-        let is_known = self.board.manager.settled().iter().any(|(name, _)| **name == *server);
+        let is_known = self.board.order(&self.shown).iter().any(|(name, _)| **name == *server);
         if is_known { Ok(()) } else { Err(self.unknown_server(server)) }
     }
 
     fn unknown_server(&self, server: &str) -> Error {
-        let names = self.board.manager.settled();
+        let names = self.board.order(&self.shown);
         unknown_server(server, names.iter().map(|(name, _)| name.as_str()))
     }
 
@@ -400,7 +410,7 @@ impl Host {
 
     /// Ends every connection in order, children included. Nothing can be started afterwards. The servers of another host are left alone.
     pub async fn shutdown(&self) {
-        if self.is_facade {
+        if self.shown.are_lent() {
             return;
         }
         self.board.stop_attending();
@@ -465,7 +475,7 @@ async fn look(line: &Line, call: impl Fn() -> Call) -> Result<(Connection, Resul
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if self.is_facade {
+        if self.shown.are_lent() {
             return;
         }
         self.board.stop_attending();

@@ -15,6 +15,7 @@ use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJso
 use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::interrupt::Interrupts;
 use crate::limits::{ARGUMENTS_BYTES_MAX, HINT_ARGUMENTS_BYTES_MAX};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
@@ -56,13 +57,15 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let configured = session.configured()?;
-    let given = given_arguments(arguments.args.as_deref(), &session.env().workspace)?;
+    let given = given_arguments(arguments.args.as_deref(), session)?;
     // `server__tool` needs that server alone: nobody else has a tool of that name.
     let only = session.options().server.clone().or_else(|| configured.named_in(&arguments.name));
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
-    let calling = Calling { arguments, given, only, troubles };
-    let plan = configured.plan(Interest::TOOLS).from_memory().with(call_rules::for_calls(session, configured.setup())?);
+    let interrupts = session.interrupts();
+    let calling = Calling { arguments, given, only, troubles, interrupts };
+    let plan = configured.plan(Interest::TOOLS).from_memory().starting(&servers);
+    let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
 }
 
@@ -73,6 +76,7 @@ struct Calling<'a> {
     /// The one server that can have the tool.
     only: Option<String>,
     troubles: Troubles,
+    interrupts: Interrupts,
 }
 
 impl Calling<'_> {
@@ -93,7 +97,7 @@ impl Calling<'_> {
         let outcome = tokio::select! {
             biased;
             outcome = host.run(call, options) => outcome,
-            () = crate::interrupt::interrupted() => CallOutcome::Cancelled,
+            () = self.interrupts.next() => CallOutcome::Cancelled,
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
@@ -137,13 +141,13 @@ impl Calling<'_> {
 }
 
 /// What stands behind `--args`.
-pub(crate) fn given_arguments(args: Option<&str>, folder: &std::path::Path) -> Result<Option<RawJson>> {
+pub(crate) fn given_arguments(args: Option<&str>, session: &Session) -> Result<Option<RawJson>> {
     let Some(args) = args else { return Ok(None) };
     let (from, text) = match args.strip_prefix('@') {
-        None if args == "-" => ("stdin".to_owned(), bounded(std::io::stdin().lock(), "stdin")?),
+        None if args == "-" => ("stdin".to_owned(), bounded(session.stdin(), "stdin")?),
         None => ("--args".to_owned(), args.to_owned()),
         Some(file) => {
-            let path: PathBuf = folder.join(file);
+            let path: PathBuf = session.env().workspace.join(file);
             let shown = path.display().to_string();
             let opened = std::fs::File::open(&path);
             let file = opened.map_err(|error| CommandError::usage(format!("cannot read {shown}: {error}")))?;

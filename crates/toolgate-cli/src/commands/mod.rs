@@ -30,6 +30,12 @@ pub(crate) mod extensions;
 
 pub(crate) mod settings;
 
+pub(crate) mod up;
+
+pub(crate) mod down;
+
+pub(crate) mod ps;
+
 pub(crate) mod completions;
 pub(crate) mod workspace_server;
 
@@ -64,6 +70,9 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Extensions(command) => extensions::run(session, &command),
         Command::Doctor(arguments) => doctor::run(session, &arguments),
         Command::Settings(command) => settings::run(session, &command),
+        Command::Up(arguments) => up::run(session, &arguments),
+        Command::Down(arguments) => down::run(session, &arguments),
+        Command::Ps(arguments) => ps::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };

@@ -36,7 +36,7 @@ impl Offers {
         let configured = session.configured()?;
         let servers = configured.chosen(only.as_deref())?;
         let troubles = Troubles::new(session, only.is_some());
-        let plan = configured.plan(self.interest);
+        let plan = configured.plan(self.interest).starting(&servers);
         let plan = if fresh { plan } else { plan.from_memory() };
         session.with_host(&plan, async |host, printer| match printer.form() {
             Form::Json => self.print_json(host, servers, troubles, printer).await,

@@ -60,7 +60,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
     let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
-    let plan = configured.plan(Interest::TOOLS).with(call_rules::for_listing(session, configured.setup())?);
+    let plan = configured.plan(Interest::TOOLS).starting(&servers);
+    let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
     let plan = if arguments.fresh { plan } else { plan.from_memory() };
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,

@@ -44,6 +44,9 @@ mod grants;
 mod recording;
 mod workspace_server;
 
+mod runtime;
+mod runtime_room;
+
 mod screen;
 mod visitor;
 

@@ -71,7 +71,7 @@ type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 pub struct FileAudit {
     clock: Arc<dyn Clock>,
     options: AuditOptions,
-    writer: Mutex<Writer>,
+    writer: Arc<SharedWriter>,
     on_unusual: Option<Listener<Unusual>>,
     on_trouble: Option<Listener<Error>>,
 }
@@ -80,6 +80,13 @@ impl fmt::Debug for FileAudit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileAudit").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+/// What all who write the same log in one process have in common.
+#[derive(Debug)]
+struct SharedWriter {
+    fsync: Fsync,
+    writer: Mutex<Writer>,
 }
 
 /// What one process knows while it writes.
@@ -109,7 +116,15 @@ impl FileAudit {
             missed: 0,
             last_error: None,
         };
-        Self { clock: Arc::clone(&env.clock), options, writer: Mutex::new(writer), on_unusual: None, on_trouble: None }
+        let writer = Arc::new(SharedWriter { fsync: options.fsync, writer: Mutex::new(writer) });
+        Self { clock: Arc::clone(&env.clock), options, writer, on_unusual: None, on_trouble: None }
+    }
+
+    /// The same log for somebody else in this process, who is told about their own calls. It is on the disk when the last of them ends.
+    #[must_use]
+    pub fn shared(&self) -> Self {
+        let (clock, writer) = (Arc::clone(&self.clock), Arc::clone(&self.writer));
+        Self { clock, options: self.options, writer, on_unusual: None, on_trouble: None }
     }
 
     /// The same, telling `listener` about unusual use: everything once.
@@ -135,7 +150,7 @@ impl FileAudit {
 
     fn writer(&self) -> std::sync::MutexGuard<'_, Writer> {
         // Whatever a panic left behind, the files are looked at anew before they are written to.
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writer.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,9 +191,9 @@ impl AuditSink for FileAudit {
     }
 }
 
-impl Drop for FileAudit {
+impl Drop for SharedWriter {
     fn drop(&mut self) {
-        if self.options.fsync == Fsync::Interval {
+        if self.fsync == Fsync::Interval {
             let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
             let _synced = writer.log.sync().is_ok();
         }

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
+use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
@@ -208,11 +209,18 @@ impl Board {
         kept(shown, now, || build(&order, offers, self.naming, book))
     }
 
-    pub(super) fn catalog_now(&self) -> Arc<Catalog> {
-        let (now, order) = (*self.changes.borrow(), self.manager.settled());
+    pub(super) fn catalog_now(&self, shown: &Shown) -> Arc<Catalog> {
+        let (now, all) = (*self.changes.borrow(), self.manager.settled());
+        let order: Vec<_> = all.iter().filter(|(name, _)| shown.has(name)).cloned().collect();
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
-        kept(fresh, now, || build(&order, offers, self.naming, &mut NameBook::default()))
+        let build = || build(&order, offers, self.naming, &mut NameBook::default());
+        if order.len() == all.len() { kept(fresh, now, build) } else { build() }
+    }
+
+    /// The servers that are shown, in order, and whether each has settled.
+    pub(super) fn order(&self, shown: &Shown) -> Vec<(ServerName, bool)> {
+        self.manager.settled().into_iter().filter(|(name, _)| shown.has(name)).collect()
     }
 
     /// Waits until `look` sees what it wants.
@@ -233,12 +241,13 @@ impl Board {
     /// `find` gives the server that has it, and whether no other server could take it away.
     pub(super) async fn wait_for(
         &self,
+        shown: &Shown,
         find: impl Fn(&Catalog) -> Option<(ServerName, bool)>,
     ) -> Result<(Arc<Catalog>, ServerName), Arc<Catalog>> {
         let look = |board: &Self| {
-            let order = board.manager.settled();
+            let order = board.order(shown);
             let is_complete = order.iter().all(|(_, is_settled)| *is_settled);
-            let catalog = board.catalog_now();
+            let catalog = board.catalog_now(shown);
             match find(&catalog) {
                 Some((server, is_final)) => {
                     let earlier = order.iter().take_while(|(name, _)| *name != server);

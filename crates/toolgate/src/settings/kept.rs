@@ -97,6 +97,14 @@ impl Settings {
         let written = others.filter_map(|layer| Some((layer.source, text(&layer.kept(path)?.value)?)));
         written.max_by_key(|(source, _)| *source).map(|(_, word)| word)
     }
+
+    /// A number, of the highest layer that has it. A workspace folder has no say in it.
+    #[must_use]
+    pub fn number(&self, path: &str) -> Option<f64> {
+        let others = self.layers.iter().filter(|layer| !layer.is_of_workspace());
+        let written = others.filter_map(|layer| Some((layer.source, number(&layer.kept(path)?.value)?)));
+        written.max_by_key(|(source, _)| *source).map(|(_, number)| number)
+    }
 }
 
 fn member<'m>(members: &'m [RawMember], name: &str) -> Option<&'m Located<RawValue>> {
@@ -105,6 +113,13 @@ fn member<'m>(members: &'m [RawMember], name: &str) -> Option<&'m Located<RawVal
 
 fn is_on(value: &Located<RawValue>) -> bool {
     matches!(value.value, RawValue::Bool(true))
+}
+
+fn number(value: &RawValue) -> Option<f64> {
+    match value {
+        RawValue::Number(number) => number.parse().ok(),
+        _ => None,
+    }
 }
 
 fn text(value: &RawValue) -> Option<&str> {

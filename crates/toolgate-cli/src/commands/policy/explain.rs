@@ -47,7 +47,7 @@ fn asker(word: &str) -> std::result::Result<Asker, String> {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let given = given_arguments(Some(&arguments.args), &session.env().workspace)?.unwrap_or(RawJson::EMPTY_OBJECT);
+    let given = given_arguments(Some(&arguments.args), session)?.unwrap_or(RawJson::EMPTY_OBJECT);
     let configured = session.looked_at()?;
     let rules = call_rules::for_listing(session, configured.setup())?;
     let explaining = Explaining { arguments, given };

@@ -16,7 +16,7 @@ pub(crate) const TOP: &[Key] = &[
     Key::section("security", SECURITY, "What is let through."),
     Key::section("model", MODEL, "The model of a session.").accepted(),
     Key::section("audit", AUDIT, "The record of all calls."),
-    Key::section("runtime", RUNTIME, "The servers that sessions share.").accepted(),
+    Key::section("runtime", RUNTIME, "What `toolgate up` keeps running. A folder has no say in it."),
     Key::new(
         "policyPaths",
         Shape::ListOrOne,
@@ -142,5 +142,4 @@ const AUDIT: &[Key] = &[
 
 const RUNTIME: &[Key] =
     &[Key::new("idleMinutes", Shape::at_least(1, "minutes"), "How long they stay up without work.")
-        .preset(Preset::Number(30))
-        .accepted()];
+        .preset(Preset::Number(30))];

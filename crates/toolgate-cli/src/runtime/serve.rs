@@ -1,0 +1,307 @@
+//! The runtime at work: listens, takes in requests, and ends when it is asked to, is told to by a signal, or has had nothing to do for a while.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream as LeavingStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::geteuid;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Notify, Semaphore, watch};
+use toolgate::{Clock as _, SystemClock};
+
+use super::frames::{Errand, FrameReader, PROTOCOL, Request, ToClient, ToRuntime, VERSION, Wants};
+use super::hosts::Hosts;
+use super::idle::{Activity, Busy, idle_for};
+use super::memory;
+use super::outbox::Outbox;
+use super::place::Place;
+use super::status::{HostStatus, RuntimeStatus};
+use super::visit::Visit;
+use crate::args::{self, Cli, Command, Typed};
+use crate::commands;
+use crate::interrupt::interrupted;
+use crate::limits::{RUNTIME_CHANGE_MS, RUNTIME_REQUEST_MS, RUNTIME_VISITS_MAX};
+use crate::session::{self, Session};
+use crate::warnings;
+
+/// Threads that carry messages between servers and commands. Commands themselves have threads of their own.
+const WORKERS: usize = 2;
+
+/// How much is read from a program at once.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The right to be the runtime of a person, and the socket that shows it.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    listener: std::os::unix::net::UnixListener,
+    place: Place,
+    /// Held for as long as it lives.
+    lock: File,
+}
+
+impl Seat {
+    /// Takes the seat; nothing when somebody sits there.
+    pub(crate) fn take(place: Place) -> io::Result<Option<Self>> {
+        place.prepare()?;
+        let lock = File::options().read(true).write(true).create(true).truncate(false).open(place.lock())?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
+            Err(std::fs::TryLockError::Error(error)) => return Err(error),
+        }
+        // Whoever left it there has no lock any more.
+        match std::fs::remove_file(place.socket()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = std::os::unix::net::UnixListener::bind(place.socket())?;
+        std::fs::set_permissions(place.socket(), std::fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(Some(Self { listener, place, lock }))
+    }
+}
+
+/// The runtime.
+#[derive(Debug)]
+struct Runtime {
+    /// Where the person whose runtime it is keeps settings.
+    user: PathBuf,
+    hosts: Arc<Hosts>,
+    started: Instant,
+    activity: watch::Sender<Activity>,
+    /// Places for commands.
+    places: Semaphore,
+    /// Turned on when it ends.
+    ends: watch::Sender<bool>,
+    /// Somebody asked for the end.
+    asked_to_end: Notify,
+    /// Those who wait for it: they see the end when it is there.
+    leaving: Mutex<Vec<LeavingStream>>,
+}
+
+/// Works until the end. `announce` is called when it can be reached.
+pub(crate) fn serve(seat: Seat, user: PathBuf, idle: Duration, announce: impl FnOnce()) -> io::Result<()> {
+    let Seat { listener, place, lock } = seat;
+    let workers = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
+    let runtime = Arc::new(Runtime {
+        user,
+        hosts: Arc::default(),
+        started: Instant::now(),
+        activity: watch::Sender::new(Activity::default()),
+        places: Semaphore::new(RUNTIME_VISITS_MAX),
+        ends: watch::Sender::new(false),
+        asked_to_end: Notify::new(),
+        leaving: Mutex::default(),
+    });
+    let leaving = workers.block_on(async {
+        let listener = UnixListener::from_std(listener)?;
+        announce();
+        runtime.clone().listen(&listener, idle).await;
+        drop(listener);
+        let _gone = std::fs::remove_file(place.socket()).is_ok();
+        runtime.end().await;
+        let leaving = std::mem::take(&mut *runtime.leaving.lock().unwrap_or_else(PoisonError::into_inner));
+        io::Result::Ok(leaving)
+    })?;
+    workers.shutdown_timeout(Duration::from_millis(RUNTIME_CHANGE_MS / 4));
+    // Whoever waits for the end may take the seat at once.
+    drop(lock);
+    drop(leaving);
+    Ok(())
+}
+
+impl Runtime {
+    /// Takes in whoever comes, until it is time to end.
+    async fn listen(self: Arc<Self>, listener: &UnixListener, idle: Duration) {
+        let mut signalled = std::pin::pin!(interrupted());
+        let mut bored = std::pin::pin!(idle_for(idle, self.activity.subscribe()));
+        loop {
+            tokio::select! {
+                came = listener.accept() => match came {
+                    Ok((stream, _)) => drop(tokio::spawn(self.clone().receive(stream))),
+                    // Too many files are open, or the like: others have to end first.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                },
+                () = self.asked_to_end.notified() => return,
+                () = &mut signalled => return,
+                () = &mut bored => return,
+            }
+        }
+    }
+
+    /// Cancels what is being done, and ends every server.
+    async fn end(&self) {
+        self.ends.send_replace(true);
+        let mut activity = self.activity.subscribe();
+        let limit = Duration::from_millis(RUNTIME_CHANGE_MS / 4);
+        let all_done = activity.wait_for(|activity| activity.running == 0);
+        let _in_time = tokio::time::timeout(limit, all_done).await.is_ok();
+        let _in_time = tokio::time::timeout(limit, self.hosts.shutdown()).await.is_ok();
+    }
+
+    /// One connection, from its request to its end.
+    async fn receive(self: Arc<Self>, stream: UnixStream) {
+        let is_owner = stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
+        if !is_owner {
+            return;
+        }
+        let (from, mut to) = stream.into_split();
+        let mut frames = Incoming { from, reader: FrameReader::default(), piece: vec![0; PIECE_BYTES] };
+        let limit = Duration::from_millis(RUNTIME_REQUEST_MS);
+        let Ok(Some(ToRuntime::Request(request))) = tokio::time::timeout(limit, frames.next()).await else { return };
+        let Request { protocol, version, wants } = *request;
+        match wants {
+            _ if protocol != PROTOCOL => send(&mut to, &ToClient::Yourself).await,
+            Wants::Run(_) if version != VERSION => send(&mut to, &ToClient::Yourself).await,
+            Wants::Run(errand) => self.run(errand, frames, to).await,
+            Wants::Status => {
+                let status = self.status();
+                send(&mut to, &ToClient::Answer(serde_json::to_value(status).unwrap_or_default())).await;
+            }
+            Wants::Refresh => {
+                let folders: Vec<String> = self.refresh();
+                send(&mut to, &ToClient::Answer(folders.into())).await;
+            }
+            Wants::Down => {
+                send(&mut to, &ToClient::Answer(std::process::id().into())).await;
+                if let Some(stream) = frames.from.reunite(to).ok().and_then(|stream| stream.into_std().ok()) {
+                    self.leaving.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+                }
+                self.asked_to_end.notify_one();
+            }
+        }
+    }
+
+    /// Runs a command for whoever brought it, until it has ended or they are gone.
+    async fn run(&self, errand: Errand, mut frames: Incoming, mut to: OwnedWriteHalf) {
+        let busy = Busy::new(&self.activity);
+        let (Ok(_place), Some(cli)) = (self.places.try_acquire(), self.command(&errand)) else {
+            return send(&mut to, &ToClient::Yourself).await;
+        };
+        // Before this is said nothing is done: whoever does not hear it may run the command themselves.
+        if to.write_all(&ToClient::Taken.bytes()).await.is_err() {
+            return;
+        }
+        let outbox = Arc::new(Outbox::default());
+        let visit = Arc::new(Visit::new(errand.into(), outbox.clone(), self.hosts.clone()));
+        let sending = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.send_to(to).await }
+        });
+        let mut working = tokio::task::spawn_blocking({
+            let (visit, outbox) = (visit.clone(), outbox.clone());
+            move || work(cli, &visit, &outbox)
+        });
+        let mut ends = self.ends.subscribe();
+        let (mut is_there, mut is_ending) = (true, false);
+        let worked = loop {
+            tokio::select! {
+                worked = &mut working => break worked,
+                frame = frames.next(), if is_there => match frame {
+                    Some(frame) => visit.hear(frame).await,
+                    None => {
+                        is_there = false;
+                        visit.stop();
+                        outbox.close();
+                    }
+                },
+                () = ended(&mut ends), if !is_ending => {
+                    is_ending = true;
+                    visit.stop();
+                }
+            }
+        };
+        drop(busy);
+        if worked.is_err() {
+            outbox.tell(&ToClient::Said("error: the runtime could not finish this command".to_owned()));
+            outbox.end(&ToClient::End(crate::exit_code::Ending::Unreachable.code()));
+        }
+        let _sent = sending.await.is_ok();
+    }
+
+    /// The command that was brought, when it is one that is run here.
+    fn command(&self, errand: &Errand) -> Option<Cli> {
+        let is_of_owner = session::user_folder(&errand.vars) == self.user;
+        let Typed::Run(cli) = args::parse(errand.words.iter().map(Into::into)) else { return None };
+        let is_shared = matches!(
+            cli.command,
+            Command::Call(_)
+                | Command::Tools(_)
+                | Command::Prompts(_)
+                | Command::Prompt(_)
+                | Command::Resources(_)
+                | Command::Read(_)
+        );
+        (is_of_owner && is_shared && !cli.options.debug).then_some(cli)
+    }
+
+    fn status(&self) -> RuntimeStatus {
+        let pid = std::process::id();
+        RuntimeStatus {
+            pid,
+            version: VERSION.to_owned(),
+            up_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            requests: self.activity.borrow().requests,
+            memory_bytes: memory::of_process(pid),
+            hosts: self.hosts.all().iter().map(|kept| HostStatus::of(kept, SystemClock.now())).collect(),
+        }
+    }
+
+    /// Has all servers of all hosts list anew what they offer. The folders of the hosts.
+    fn refresh(&self) -> Vec<String> {
+        let all = self.hosts.all();
+        all.iter().for_each(|kept| kept.host.refresh());
+        all.iter().map(|kept| kept.context.folder.display().to_string()).collect()
+    }
+}
+
+/// Runs a command to its end. Blocks.
+fn work(cli: Cli, visit: &Arc<Visit>, outbox: &Outbox) {
+    let mut session = Session::visiting(cli.options, visit.clone());
+    let talk = session.printer.talk().clone();
+    let ending = warnings::of_work(&talk, || commands::run(&mut session, cli.command));
+    outbox.end(&visit.last_frame(ending.code()));
+}
+
+/// Waits until the runtime ends.
+async fn ended(ends: &mut watch::Receiver<bool>) {
+    let _known = ends.wait_for(|ends| *ends).await.is_ok();
+}
+
+async fn send(to: &mut OwnedWriteHalf, frame: &ToClient) {
+    // Whoever is gone needs no answer.
+    let _sent = to.write_all(&frame.bytes()).await.is_ok();
+}
+
+/// What a program says.
+struct Incoming {
+    from: OwnedReadHalf,
+    reader: FrameReader,
+    piece: Vec<u8>,
+}
+
+impl Incoming {
+    /// The next frame; nothing when the program is gone, or says what nobody understands.
+    async fn next(&mut self) -> Option<ToRuntime> {
+        loop {
+            match self.reader.next() {
+                Ok(Some(frame)) => return Some(frame),
+                Ok(None) => {}
+                Err(bad) => {
+                    tracing::warn!("a program was sent away: {bad}");
+                    return None;
+                }
+            }
+            match self.from.read(&mut self.piece).await {
+                Ok(count @ 1..) => self.reader.take(self.piece.get(..count)?),
+                Ok(0) | Err(_) => return None,
+            }
+        }
+    }
+}

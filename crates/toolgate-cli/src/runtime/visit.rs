@@ -1,0 +1,201 @@
+//! `Visit`: one command that somebody brought to the runtime, as the command sees it. What it prints, says and asks goes to whoever brought it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot, watch};
+use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
+use toolgate::grants::Remember;
+
+use super::frames::{Errand, ToClient, ToRuntime};
+use super::hosts::Hosts;
+use super::outbox::{Outbox, Results};
+use crate::confirm::{AskedQuestion, Look, Picked, choices, meaning};
+use crate::interrupt::Interrupts;
+use crate::printer::{Form, Printer};
+use crate::talk::Talk;
+use crate::terminal::{Paint, Terminal};
+
+/// Pieces of stdin that wait to be read.
+const STDIN_PIECES: usize = 4;
+
+/// How wide a terminal is that does not say.
+const COLUMNS: usize = 80;
+
+/// One command that somebody brought.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    outbox: Arc<Outbox>,
+    hosts: Arc<Hosts>,
+    /// Turned on when whoever brought it wants it to stop, or is gone.
+    stop: watch::Sender<bool>,
+    /// Who waits for the answer to a question.
+    asks: Mutex<Option<oneshot::Sender<Picked>>>,
+    stdin: Mutex<Stdin>,
+    is_handed_back: AtomicBool,
+    world: World,
+}
+
+/// The world of whoever brought a command.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    /// Their environment.
+    pub(crate) vars: BTreeMap<String, String>,
+    /// The folder they are in.
+    pub(crate) folder: PathBuf,
+    /// What their streams are.
+    pub(crate) terminal: Terminal,
+    /// How wide the terminal is on which they are asked.
+    talk_columns: usize,
+}
+
+impl From<Errand> for World {
+    fn from(errand: Errand) -> Self {
+        let Errand { vars, folder, terminal, talk_columns, .. } = errand;
+        Self { vars, folder: folder.into(), terminal, talk_columns: talk_columns.unwrap_or(COLUMNS) }
+    }
+}
+
+/// The two ends of what stands in stdin.
+#[derive(Debug)]
+struct Stdin {
+    from: mpsc::Sender<Piece>,
+    to: Option<mpsc::Receiver<Piece>>,
+}
+
+/// A piece of stdin; nothing at its end.
+type Piece = io::Result<Vec<u8>>;
+
+impl Visit {
+    /// A command in that world. What is for whoever brought it is put into the outbox.
+    pub(crate) fn new(world: World, outbox: Arc<Outbox>, hosts: Arc<Hosts>) -> Self {
+        let (from, to) = mpsc::channel(STDIN_PIECES);
+        let stdin = Mutex::new(Stdin { from, to: Some(to) });
+        let (stop, asks, is_handed_back) = (watch::Sender::new(false), Mutex::default(), AtomicBool::new(false));
+        Self { outbox, hosts, stop, asks, stdin, is_handed_back, world }
+    }
+
+    /// The world of whoever brought it.
+    pub(crate) const fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The hosts that are shared.
+    pub(crate) const fn hosts(&self) -> &Arc<Hosts> {
+        &self.hosts
+    }
+
+    /// Where the command prints.
+    pub(crate) fn printer(&self, form: Form, terminal: Terminal) -> Printer {
+        let talk = Talk::to(self.outbox.clone(), &terminal);
+        Printer::to(form, terminal, talk, Box::new(Results(self.outbox.clone())))
+    }
+
+    /// Who may want the command to stop.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        Interrupts::Elsewhere(self.stop.subscribe())
+    }
+
+    /// Gives the command back to whoever brought it: it needs their terminal. False when they have been told something of it already.
+    pub(crate) fn hand_back(&self) -> bool {
+        let can = !self.outbox.has_begun();
+        self.is_handed_back.fetch_or(can, Ordering::Relaxed);
+        can
+    }
+
+    /// The last frame, when the command ended so.
+    pub(crate) fn last_frame(&self, code: u8) -> ToClient {
+        if self.is_handed_back.load(Ordering::Relaxed) { ToClient::Yourself } else { ToClient::End(code) }
+    }
+
+    /// Nobody waits for it any more, or they want it to stop.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+        drop(self.asks.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Takes in what whoever brought it says.
+    pub(crate) async fn hear(&self, frame: ToRuntime) {
+        match frame {
+            ToRuntime::Answer(picked) => {
+                let asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner).take();
+                // A question that was given up needs no answer.
+                let _wanted = asks.is_some_and(|asks| asks.send(picked).is_ok());
+            }
+            ToRuntime::Interrupt => self.stop(),
+            ToRuntime::Stdin(piece) => self.feed(Ok(piece)).await,
+            ToRuntime::StdinEnd(None) => self.feed(Ok(Vec::new())).await,
+            ToRuntime::StdinEnd(Some(reason)) => self.feed(Err(io::Error::other(reason))).await,
+            // There is one request, and it came first.
+            ToRuntime::Request(_) => {}
+        }
+    }
+
+    async fn feed(&self, piece: Piece) {
+        let from = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).from.clone();
+        // A command that has read enough needs no more.
+        let _wanted = from.send(piece).await.is_ok();
+    }
+
+    /// What stands in the stdin of whoever brought the command. Blocks, and must not be read within the runtime.
+    pub(crate) fn stdin(&self) -> VisitorStdin {
+        let to = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).to.take();
+        self.outbox.tell(&ToClient::WantsStdin);
+        VisitorStdin { to, piece: io::Cursor::default() }
+    }
+}
+
+/// What stands in the stdin of whoever brought a command.
+#[derive(Debug)]
+pub(crate) struct VisitorStdin {
+    to: Option<mpsc::Receiver<Piece>>,
+    piece: io::Cursor<Vec<u8>>,
+}
+
+impl io::Read for VisitorStdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.piece.read(buffer)?;
+        if read > 0 {
+            return Ok(read);
+        }
+        match self.to.as_mut().and_then(mpsc::Receiver::blocking_recv) {
+            Some(piece) => {
+                self.piece = io::Cursor::new(piece?);
+                self.piece.read(buffer)
+            }
+            None => Ok(0),
+        }
+    }
+}
+
+/// The person at the terminal of whoever brought a command.
+#[derive(Debug)]
+pub(crate) struct VisitorConfirms {
+    visit: Arc<Visit>,
+    paint: Paint,
+}
+
+impl VisitorConfirms {
+    /// Whoever brought it, with a terminal that is coloured like that.
+    pub(crate) const fn new(visit: Arc<Visit>, paint: Paint) -> Self {
+        Self { visit, paint }
+    }
+}
+
+impl Confirmer for VisitorConfirms {
+    fn confirm(&self, mut question: ConfirmationRequest) -> BoxFuture<'_, Confirmation> {
+        // The session ends with the command.
+        question.choices.retain(|remember| *remember != Remember::ToolThisSession);
+        let choices = choices(&question);
+        let look = Look { columns: self.visit.world.talk_columns, paint: self.paint };
+        let asked = AskedQuestion::new(&question, &choices, look);
+        let (answers, answer) = oneshot::channel();
+        self.visit.asks.lock().unwrap_or_else(PoisonError::into_inner).replace(answers);
+        self.visit.outbox.tell(&ToClient::Question(asked));
+        Box::pin(async move { meaning(&choices, answer.await.unwrap_or_default()) })
+    }
+}

@@ -1,0 +1,52 @@
+//! Which command was typed, as far as that can be seen without the grammar: enough to know whether the runtime is asked. It reads the words
+//! with the grammar, and hands back what is not for it.
+
+/// Commands that the runtime runs.
+const SHARED: [&str; 6] = ["call", "tools", "prompts", "prompt", "resources", "read"];
+
+/// Options of every command that stand alone.
+const FLAGS: [&str; 6] = ["--trust-folder", "--json", "--headless", "--yes", "--no-color", "--debug"];
+
+/// Whether the runtime may be asked to run these words, the first of which is the program's name.
+pub(crate) fn is_shared<'w>(words: impl Iterator<Item = &'w str> + Clone) -> bool {
+    // The wire is shown by whoever has it, and that is not one of many who share it.
+    let is_debug = words.clone().take_while(|word| *word != "--").any(|word| word == "--debug");
+    !is_debug && command(words.skip(1)).is_some_and(|command| SHARED.contains(&command))
+}
+
+fn command<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    loop {
+        let word = words.next()?;
+        if !word.starts_with('-') {
+            return Some(word);
+        }
+        if !FLAGS.contains(&word) && !word.contains('=') {
+            words.next()?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_shared;
+
+    #[test]
+    fn commands_are_found_behind_options() {
+        let cases = [
+            ("toolgate call echo", true),
+            ("toolgate --json --config x tools", true),
+            ("toolgate --config=x --server s read a:b", true),
+            ("toolgate call echo -- --debug", true),
+            ("toolgate call echo --debug", false),
+            ("toolgate --config call mcp list", false),
+            ("toolgate mcp add call", false),
+            ("toolgate", false),
+            ("toolgate --config", false),
+            ("toolgate --version", false),
+            ("toolgate up", false),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(is_shared(line.split(' ')), expected, "{line}");
+        }
+    }
+}
