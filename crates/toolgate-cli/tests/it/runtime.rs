@@ -142,6 +142,7 @@ fn changed_settings_are_seen_by_the_next_command() {
     assert_eq!((starts(&room, "one"), starts(&room, "two")), (2, 1), "the other one stays");
     let room = room.changed(|room| room.setting("mcp", json!({"excluded": ["workspace", "two"]})));
     assert_eq!(room.run("call two__echo message=x").code(), Some(3));
+    assert_eq!(room.run("call new").code(), Some(0));
     let names: Vec<_> =
         room.status()["hosts"][0]["servers"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
     assert_eq!(names, [json!("one")]);
