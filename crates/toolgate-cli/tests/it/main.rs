@@ -45,7 +45,9 @@ mod recording;
 mod workspace_server;
 
 mod runtime;
+mod runtime_life;
 mod runtime_room;
+mod runtime_terminal;
 
 mod screen;
 mod visitor;

@@ -175,6 +175,7 @@ impl Board {
             line.end();
         }
         state.offers.remove(server);
+        (state.shown, state.fresh) = (None, None);
     }
 
     pub(super) fn stop_attending(&self) {
@@ -189,7 +190,10 @@ impl Board {
         if !self.manager.is_current(offer.line.config()) {
             return;
         }
-        lock(&self.state).offers.insert(offer.server().clone(), offer);
+        let mut state = lock(&self.state);
+        state.offers.insert(offer.server().clone(), offer);
+        // Whoever sees that the server has settled must not be shown what was offered before that.
+        (state.shown, state.fresh) = (None, None);
     }
 
     /// Takes everything down.
