@@ -38,6 +38,7 @@ pub struct Call {
     headers: Vec<(HeaderName, HeaderValue)>,
     silent_when_dropped: bool,
     mark: Option<SendMark>,
+    in_this_session: bool,
 }
 
 impl Call {
@@ -55,6 +56,7 @@ impl Call {
             headers: Vec::new(),
             silent_when_dropped: false,
             mark: None,
+            in_this_session: false,
         }
     }
 
@@ -132,6 +134,18 @@ impl Call {
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
+    }
+
+    /// Not made again in a new session when the server has lost this one: a server that was started anew may offer something else, and whoever
+    /// calls looks at that first. The error is [`Error::SessionLost`].
+    #[must_use]
+    pub fn in_this_session(mut self) -> Self {
+        self.in_this_session = true;
+        self
+    }
+
+    pub(crate) fn is_for_this_session(&self) -> bool {
+        self.in_this_session
     }
 
     /// Not announced as cancelled when dropped: the handshake must never be.

@@ -203,7 +203,7 @@ impl Client {
         }
         let session = *self.0.sessions.lock().await; // Waits while a lost session is being made anew.
         match self.send_as(&agreement, call.clone()).await {
-            Err(Error::SessionLost(_)) => {
+            Err(Error::SessionLost(_)) if !call.is_for_this_session() => {
                 self.renew_session(session).await?;
                 self.send(call).await
             }

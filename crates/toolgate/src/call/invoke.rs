@@ -65,7 +65,7 @@ pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Liv
         let repeatable = repeatable(call, &mark, &error);
         may_be_done |= repeatable != Repeatable::Unsent;
         if matches!(error, WireError::SessionLost(_)) {
-            connection.give_up();
+            connection.is_forgotten();
         }
         let lost = connection.failed(error);
         if !is_first || repeatable == Repeatable::No {
@@ -119,7 +119,7 @@ async fn attempt(
     mark: &SendMark,
 ) -> Result<CallResult, WireError> {
     let _running = connection.runs();
-    let ask = || connection.client().finish_tool_call(request(context, connection, call, options).mark(mark));
+    let ask = || connection.client().finish_tool_call(request(context, connection, call, options).mark(mark).in_this_session());
     match connection.asks(ask).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,

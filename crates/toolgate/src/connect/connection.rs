@@ -11,7 +11,7 @@ use super::front_end::FrontEnd;
 use super::status::Agreed;
 use crate::auth::ServerLogin;
 use crate::auth::server_login::untold;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::limits::LOGINS_FOR_REQUEST_MAX;
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -30,6 +30,8 @@ pub(super) struct Inner {
     pub(super) changed: watch::Receiver<Changed>,
     /// How many requests of ours wait for their answers.
     pub(super) running: watch::Sender<usize>,
+    /// Whether the server has forgotten it, so that no new request is made on it.
+    pub(super) forgotten: watch::Sender<bool>,
 }
 
 /// A request that runs: its connection is not retired under it.
@@ -168,13 +170,21 @@ impl Connection {
 
     /// Whether requests can still be made on it.
     pub fn is_open(&self) -> bool {
-        self.0.client.peer().close_reason().is_none()
+        self.0.client.peer().close_reason().is_none() && !*self.0.forgotten.borrow()
     }
 
-    /// Ends it without waiting: the server has forgotten it.
-    pub(crate) fn give_up(&self) {
-        let connection = self.clone();
-        tokio::spawn(async move { connection.client().close().await });
+    /// Waits until no new request can be made on it.
+    pub(crate) async fn over(&self) {
+        let mut forgotten = self.0.forgotten.subscribe();
+        tokio::select! {
+            _why = self.0.client.peer().closed() => {}
+            _is_so = forgotten.wait_for(|forgotten| *forgotten) => {}
+        }
+    }
+
+    /// Notes that the server has forgotten it: what runs on it goes on, what is new goes over the next one.
+    pub(crate) fn is_forgotten(&self) {
+        self.0.forgotten.send_replace(true);
     }
 
     /// Answers that came when nobody waited for them any more.
@@ -189,7 +199,9 @@ impl Connection {
 
     /// Why it ended, when it has.
     pub(crate) fn end(&self) -> Option<Error> {
-        self.0.client.peer().close_reason().map(|why| self.failed(why))
+        let closed = self.0.client.peer().close_reason().map(|why| self.failed(why));
+        let forgotten = || Error::new(ErrorKind::Connect, "the server has lost the session").about(self.server());
+        closed.or_else(|| self.0.forgotten.borrow().then(forgotten))
     }
 
     /// A failure on this connection.

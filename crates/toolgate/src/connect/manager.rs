@@ -279,8 +279,8 @@ impl ConnectionManager {
             }
         };
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        let running = watch::Sender::new(0);
-        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running }))
+        let (running, forgotten) = (watch::Sender::new(0), watch::Sender::new(false));
+        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, forgotten }))
     }
 
     /// Whether the person logged in to a server that asked for it, so that it is worth trying again.

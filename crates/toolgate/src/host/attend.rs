@@ -200,7 +200,10 @@ async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>, p
     board.keep(place, &offer.offered);
     let connection = offer.said_by.clone();
     follow(board, offer, place).await;
-    lose(board, line, connection.as_ref())
+    let why = lose(board, line, connection.as_ref());
+    // What runs on a connection that the server has forgotten may still be answered.
+    connection.into_iter().for_each(|connection| drop(tokio::spawn(connection.retire())));
+    why
 }
 
 fn severity(error: &Error) -> Severity {

@@ -35,7 +35,7 @@ pub(super) async fn follow(board: &Board, mut offer: Arc<ServerCatalog>, place: 
             }
         }
         tokio::select! {
-            _end = connection.client().peer().closed() => break,
+            () = connection.over() => break,
             announced = changes.changed() => if announced.is_err() { break },
             wanted = refreshes.changed() => {
                 if wanted.is_err() { break }
