@@ -8,11 +8,8 @@ use tempfile::TempDir;
 use crate::Outcome;
 use crate::embedded::SERVERS_FILE;
 use crate::host_cases::{Contestant, Home, Who};
-use crate::stand_in::{Answers, StandIn};
+use crate::stand_in::{Answers, STARTS_FILE, StandIn};
 use crate::watch::{Program, Seen};
-
-/// Where stand-ins note that they were started.
-const STARTS_FILE: &str = "starts";
 
 /// A contestant that is ready for its turns.
 pub(crate) struct Stage<'a> {
@@ -106,7 +103,7 @@ fn settings(contestant: &Contestant, program: &str, home: &Path) -> Value {
     let mut enter = |name: String, offer: StandIn| {
         let mut args = vec!["serve".to_owned(), "stand-in".to_owned()];
         if contestant.home != Home::Fresh {
-            args.extend(["--starts".to_owned(), home.join(STARTS_FILE).display().to_string()]);
+            args.extend(["--starts".to_owned(), home.display().to_string()]);
         }
         args.extend(offer.words());
         let mut entry = json!({"command": program, "args": args});

@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["serve", "floor-stdio"] => floor_stdio::serve().map_err(Into::into),
-        ["serve", "stand-in", "--starts", file, options @ ..] => {
-            stand_in::note_start(file).and_then(|()| stand_in::serve(options))
+        ["serve", "stand-in", "--starts", folder, options @ ..] => {
+            stand_in::note_start(folder).and_then(|()| stand_in::serve(options))
         }
         ["serve", "stand-in", options @ ..] => stand_in::serve(options),
         ["serve", "floor-http"] => block_on(async { Ok(floor_http::serve().await?) }),

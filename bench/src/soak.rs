@@ -12,6 +12,7 @@ use crate::embedded::{READY, SERVERS_FILE};
 use crate::measure::median;
 use crate::plot::{Chart, Line, svg};
 use crate::soak_host::Report;
+use crate::stand_in::STARTS_FILE;
 use crate::watch::memory;
 use crate::{Outcome, say};
 
@@ -100,7 +101,7 @@ fn write_settings(home: &Path, web: &[HttpServer]) -> Outcome<Vec<String>> {
     let program = std::env::current_exe()?;
     let changes = CHANGES_EVERY.to_string();
     let mut servers = Map::new();
-    let starts = home.join("starts").display().to_string();
+    let starts = home.display().to_string();
     let args = ["serve", "stand-in", "--starts", &starts];
     servers.insert(KILLED.to_owned(), json!({"command": program, "args": args}));
     for number in 1..OVER_STDIO {
@@ -137,7 +138,7 @@ fn watch(host: &mut Child, home: &Path, seconds: u64) -> Outcome<(Vec<Sight>, Ki
         sights.push(look(host.id(), started.elapsed()));
         if second % KILL_EVERY == 0 {
             kills.tried += 1;
-            kills.done += u64::from(kill_newest(&home.join("starts")));
+            kills.done += u64::from(kill_newest(&home.join(STARTS_FILE)));
         }
     }
     let mut rest = String::new();

@@ -37,8 +37,13 @@ pub(crate) fn serve(words: &[&str]) -> Outcome {
     StandIn::from_words(words)?.serve()
 }
 
-/// Adds this process to a file of all that were started.
-pub(crate) fn note_start(file: &str) -> Outcome {
+/// Where stand-ins note that they were started, in a folder that is named to them. A file that is named to a server and changes makes it
+/// another server.
+pub(crate) const STARTS_FILE: &str = "starts";
+
+/// Adds this process to the file of all that were started.
+pub(crate) fn note_start(folder: &str) -> Outcome {
+    let file = std::path::Path::new(folder).join(STARTS_FILE);
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
     Ok(file.write_all(format!("{}\n", std::process::id()).as_bytes())?)
 }
