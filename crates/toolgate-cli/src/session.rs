@@ -402,7 +402,7 @@ pub(crate) fn errand() -> Option<(Errand, Form)> {
     let (folder, vars) = (current_folder(), variables());
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
     let is_same = folders(|name| std::env::var_os(name)) == folders(|name| vars.get(name).map(Into::into));
-    if !is_same {
+    if !is_same || !folder.is_absolute() {
         return None;
     }
     // What stands behind `--` belongs to the tool.

@@ -11,7 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::{RUNTIME_LOG_BYTES_MAX, RUNTIME_LOG_LINES_MAX};
 use crate::printer::Form;
-use crate::runtime::client;
+use crate::runtime::client::{self, OWN_FOLDER};
 use crate::runtime::frames::{VERSION, Wants};
 use crate::runtime::place::Place;
 use crate::runtime::serve::{Seat, serve};
@@ -20,6 +20,10 @@ use crate::session::{Session, this_program};
 
 /// How long it stays up without work, when the settings say nothing.
 const IDLE_MINUTES: f64 = 30.0;
+
+/// How often, and at which distance, one that starts at the same moment is asked whether it is there.
+const OTHER_LOOKS: u32 = 40;
+const OTHER_PAUSE: Duration = Duration::from_millis(50);
 
 /// Keep servers running between commands
 ///
@@ -57,11 +61,8 @@ fn run_here(session: &mut Session, place: Place, is_detached: bool) -> Result<En
     let minutes = configured.setup().settings.number("runtime.idleMinutes").unwrap_or(IDLE_MINUTES);
     let idle = Duration::try_from_secs_f64(minutes * 60.0).unwrap_or(Duration::MAX);
     let Some(seat) = Seat::take(place.clone()).map_err(|error| cannot(&error))? else {
-        let running = client::ask(&place, Wants::Status)?;
-        return match running {
-            Some((answer, _)) => say_running(session, &answer),
-            None => Err(CommandError::new(Ending::Unreachable, "runtime", "another one is starting or ending")),
-        };
+        let answer = answer_of_other(&place)?;
+        return say_running(session, &answer);
     };
     if is_detached {
         // What happens to the terminal of whoever started it is not for it.
@@ -71,6 +72,19 @@ fn run_here(session: &mut Session, place: Place, is_detached: bool) -> Result<En
     let said = std::cell::Cell::new(Ok(()));
     serve(seat, user, idle, || said.set(say_up(session, std::process::id(), false))).map_err(|error| cannot(&error))?;
     said.into_inner().map(|()| Ending::Done)
+}
+
+/// What the one says that has the seat. It may have taken it just now.
+fn answer_of_other(place: &Place) -> Result<serde_json::Value> {
+    for _ in 0..OTHER_LOOKS {
+        if let Some((answer, _)) = client::ask(place, Wants::Status)? {
+            return Ok(answer);
+        }
+        std::thread::sleep(OTHER_PAUSE);
+    }
+    let error =
+        CommandError::new(Ending::Unreachable, "runtime", "another one is starting or ending, and does not answer");
+    Err(error.hint(format!("its process number is in {}", place.lock().display())))
 }
 
 /// Starts it in the background, and waits until it can be reached.
@@ -115,7 +129,11 @@ fn end_of_log(place: &Place) -> String {
 }
 
 fn cannot(error: &std::io::Error) -> CommandError {
-    CommandError::new(Ending::Unreachable, "runtime", format!("toolgate cannot stay up: {error}"))
+    let refused = CommandError::new(Ending::Unreachable, "runtime", format!("toolgate cannot stay up: {error}"));
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => refused.hint(OWN_FOLDER),
+        _ => refused,
+    }
 }
 
 /// Says that one runs already.

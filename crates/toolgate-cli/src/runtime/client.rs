@@ -22,6 +22,9 @@ use crate::session;
 use crate::talk::Talk;
 use crate::terminal::Terminal;
 
+/// What to do about a place that is not ours alone.
+pub(crate) const OWN_FOLDER: &str = "only a folder of your own that nobody else can enter is used";
+
 /// How much is read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
@@ -58,7 +61,7 @@ pub(crate) fn ask(place: &Place, wants: Wants) -> Result<Option<(serde_json::Val
         Found::Nobody => return Ok(None),
         Found::NotOurs(reason) => {
             let error = CommandError::new(Ending::Unreachable, "runtime", format!("the runtime is not used: {reason}"));
-            return Err(error.hint("only a folder of your own that nobody else can enter is used"));
+            return Err(error.hint(OWN_FOLDER));
         }
     };
     match Connection::new(stream).ask(wants, RUNTIME_CHANGE_MS)? {
@@ -99,7 +102,8 @@ impl Connection {
             Ok(None) => Ok(None),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 Err(CommandError::new(Ending::Unreachable, "runtime", "the runtime does not answer")
-                    .hint("`toolgate down` ends it; `TOOLGATE_NO_RUNTIME=1` does without it"))
+                    .hint("its process number is in `run/toolgate.lock` beside your settings")
+                    .hint("`TOOLGATE_NO_RUNTIME=1` does without it"))
             }
             Err(_) => Ok(None),
         }

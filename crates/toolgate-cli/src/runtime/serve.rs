@@ -1,7 +1,7 @@
 //! The runtime at work: listens, takes in requests, and ends when it is asked to, is told to by a signal, or has had nothing to do for a while.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream as LeavingStream;
 use std::path::PathBuf;
@@ -55,6 +55,9 @@ impl Seat {
             Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
             Err(std::fs::TryLockError::Error(error)) => return Err(error),
         }
+        // For whoever wants to end it and gets no answer.
+        lock.set_len(0)?;
+        (&lock).write_all(format!("{}\n", std::process::id()).as_bytes())?;
         // Whoever left it there has no lock any more.
         match std::fs::remove_file(place.socket()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -67,6 +67,8 @@ fn settle(board: &Board, line: &Line, problem: Option<Error>) {
 
 /// Starts what is new, ends what is gone, and leaves the rest alone.
 pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconciled {
+    let order = |board: &Board| board.manager.settled().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    let before = order(board);
     let Difference { start, stop, retire } = board.manager.reconcile(servers);
     let mut changed = Reconciled::default();
     for server in &stop {
@@ -85,7 +87,9 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
         board.set_discovery(DiscoveryState::InProgress);
     }
     start.into_iter().for_each(|config| attend_to(board, config));
-    board.changed();
+    if !changed.is_empty() || order(board) != before {
+        board.changed();
+    }
     if !changed.is_empty() {
         board.tell(HostEvent::Reconciled(changed.clone()));
     }
