@@ -268,3 +268,37 @@ fn somebody_who_does_not_read_slows_only_themselves() {
     drop(stuck.stdout.take());
     stuck.wait().unwrap();
 }
+
+#[test]
+fn many_at_once_get_what_they_asked_for() {
+    let room = RuntimeRoom::up(one());
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..24)
+            .map(|number| {
+                let room = &room;
+                scope.spawn(move || {
+                    let said = room.run(&format!("call echo message=number-{number}"));
+                    assert_eq!(said.transcript(), format!("--- stdout\nnumber-{number}\n--- exit 0\n"));
+                })
+            })
+            .collect();
+        calls.into_iter().for_each(|call| call.join().unwrap());
+    });
+    assert_eq!(server_pids(&room).len(), 1, "one server for all of them");
+    assert_eq!(outcomes(&room).len(), 24);
+    assert_eq!(room.run("audit verify").code(), Some(0));
+}
+
+#[test]
+fn of_those_that_start_at_once_one_is_up() {
+    let room = RuntimeRoom::up(one());
+    assert_eq!(room.run("down").code(), Some(0));
+    let said: Vec<Value> = std::thread::scope(|scope| {
+        let starts: Vec<_> = (0..6).map(|_| scope.spawn(|| room.json("up --json"))).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).collect()
+    });
+    let pids: std::collections::BTreeSet<String> = said.iter().map(|said| said["pid"].to_string()).collect();
+    let started = said.iter().filter(|said| said["started"] == json!(true)).count();
+    assert_eq!((pids.len(), started), (1, 1), "{said:?}");
+    assert_eq!(room.run("down").code(), Some(0));
+}
