@@ -184,9 +184,7 @@ impl Connection<'_> {
             return self.writer.status(400).await;
         }
         let new_session = begins.then(|| self.new_session());
-        let (mishap, mut dice) = self.shared.chaos.mishap(&asked);
-        tokio::time::sleep(Duration::from_millis(dice.below(CHAOS_DELAY_MS_MAX))).await;
-        self.perform(&asked, mishap, dice, session, new_session.as_deref()).await
+        self.perform(&asked, session, new_session.as_deref()).await
     }
 
     fn new_session(&self) -> String {
@@ -196,19 +194,14 @@ impl Connection<'_> {
         session
     }
 
-    async fn perform(
-        &mut self,
-        asked: &Asked,
-        mishap: Option<Mishap>,
-        mut dice: Dice,
-        session: Option<&str>,
-        new_session: Option<&str>,
-    ) -> io::Result<After> {
+    async fn perform(&mut self, asked: &Asked, session: Option<&str>, new_session: Option<&str>) -> io::Result<After> {
         let chaos = &self.shared.chaos;
+        let (mishap, mut dice) = chaos.mishap(asked);
+        tokio::time::sleep(Duration::from_millis(dice.below(CHAOS_DELAY_MS_MAX))).await;
         let Some(Mishap { fault, executes_first }) = mishap else {
             chaos.execute(asked)?;
             return match dice.happens(500) {
-                true => self.writer.events(&[asked.answer.clone()], new_session).await,
+                true => self.writer.events(std::slice::from_ref(&asked.answer), new_session).await,
                 false => self.writer.json(&asked.answer, new_session).await,
             };
         };
