@@ -35,7 +35,7 @@ const COMMANDS: &[(&str, There)] = &[
     ("mcp enable mine", Works),
     ("mcp import --from gemini-cli --dry-run ../import.json", Works),
     ("mcp export --to claude-code", Works),
-    ("mcp refresh", Works),
+    ("mcp refresh", Refused),
     ("mcp auth", Refused),
     ("mcp auth login", Refused),
     ("mcp auth login --no-browser", Refused),

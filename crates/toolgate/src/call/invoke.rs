@@ -119,7 +119,9 @@ async fn attempt(
     mark: &SendMark,
 ) -> Result<CallResult, WireError> {
     let _running = connection.runs();
-    let ask = || connection.client().finish_tool_call(request(context, connection, call, options).mark(mark).in_this_session());
+    let ask = || {
+        connection.client().finish_tool_call(request(context, connection, call, options).mark(mark).in_this_session())
+    };
     match connection.asks(ask).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,

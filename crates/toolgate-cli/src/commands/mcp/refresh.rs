@@ -1,42 +1,104 @@
-//! `toolgate mcp refresh`: whether the settings as they are now can be used; and servers that `toolgate up` keeps running say anew what they offer.
+//! `toolgate mcp refresh`: servers are asked anew what they offer: those that `toolgate up` keeps running by it, else all of them here. What they
+//! say is what commands show from then on.
 
 use clap::Args;
+use toolgate::registry::Catalog;
+use toolgate::shape::visible;
+use toolgate::trust::AdmittedServers;
+use toolgate::{Host, Interest, ServerName, ServerView};
 
+use crate::arrival::all_settled;
+use crate::commands::completions::complete_server;
+use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::listing::counted;
-use crate::printer::Form;
+use crate::printer::{Form, Printer};
 use crate::runtime::client;
 use crate::runtime::frames::Wants;
 use crate::session::Session;
+use crate::trouble::Troubles;
 
-/// Read your settings anew and say what is wrong with them
+/// Ask your servers anew what they offer
 ///
-/// Servers that `toolgate up` keeps running are asked anew what they offer. Commands read your settings each time they run.
+/// Commands show what a server offered last while that is young enough, and read your settings each time they run.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+#[command(after_help = "Examples:
+  toolgate mcp refresh
+  toolgate mcp refresh github")]
+pub(crate) struct Arguments {
+    /// Only this server
+    #[arg(value_name = "SERVER", add = complete_server())]
+    only: Option<String>,
+}
 
 /// Runs the command. Settings that cannot be read are said now, not only when they are needed.
-pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Ending> {
-    let configured = session.whole()?;
-    let count = configured.setup().servers.active.len();
-    let answer = client::ask(&session.runtime_place(), Wants::Refresh)?;
-    let folders: Option<Vec<String>> = answer.map(|(folders, _)| serde_json::from_value(folders).unwrap_or_default());
-    let printer = &mut session.printer;
-    match (printer.form(), folders) {
-        (Form::Json, folders) => printer.json(|json| {
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let only = one_server(session.options(), arguments.only.as_deref())?;
+    let configured = session.configured()?;
+    let servers = configured.chosen(only.as_deref())?;
+    let folders: Vec<String> = match client::ask(&session.runtime_place(), Wants::Refresh)? {
+        Some((folders, _)) => serde_json::from_value(folders).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let troubles = Troubles::new(session, only.is_some());
+    session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
+        refresh(host, servers, &folders, troubles, printer).await
+    })
+}
+
+async fn refresh(
+    host: &Host,
+    servers: AdmittedServers,
+    folders: &[String],
+    troubles: Troubles,
+    printer: &mut Printer,
+) -> Result<Ending> {
+    host.start(servers);
+    all_settled(host, printer.talk()).await;
+    let (views, catalog) = (host.servers(), host.catalog_now());
+    let ending = troubles.judge(&views)?;
+    troubles.tell_all(&views, printer.talk());
+    match printer.form() {
+        Form::Json => printer.json(|json| {
             json.object(|object| {
-                object.array("hosts", folders.unwrap_or_default(), |json, folder| json.string(&folder))?;
-                object.number("servers", count as u64)
+                object.array("hosts", folders, |json, folder| json.string(folder))?;
+                object.array("servers", &views, |json, view| {
+                    let [tools, prompts, resources] = counts(view.name(), &catalog);
+                    json.object(|object| {
+                        object.string("name", view.name())?;
+                        object.string("status", view.status.as_str())?;
+                        object.number("tools", tools as u64)?;
+                        object.number("prompts", prompts as u64)?;
+                        object.number("resources", resources as u64)
+                    })
+                })
             })
         })?,
-        (Form::Text, None) => {
-            printer.line(&format!("nothing keeps running; every command reads your settings ({count} servers)"))?;
-        }
-        (Form::Text, Some(folders)) => {
-            let told = format!("asked the servers of {} what they offer now", counted(folders.len(), "folder"));
-            printer.line(&format!("{told}; every command reads your settings ({count} servers)"))?;
+        Form::Text => {
+            for view in views.iter().filter(|view| view.agreed.is_some()) {
+                printer.line(&line(view, &catalog))?;
+            }
+            if !folders.is_empty() {
+                let what = format!("`toolgate up` asks the servers of {} too", counted(folders.len(), "folder"));
+                printer.talk().line(&what);
+            }
         }
     }
-    Ok(Ending::Done)
+    Ok(ending)
+}
+
+fn line(view: &ServerView, catalog: &Catalog) -> String {
+    let [tools, prompts, resources] = counts(view.name(), catalog);
+    let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
+    format!("{}: {}", visible::line(view.name()), counts.join(", "))
+}
+
+/// How many tools, prompts and resources a server offers.
+fn counts(server: &ServerName, catalog: &Catalog) -> [usize; 3] {
+    [
+        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
+        catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
+        catalog.resources().iter().filter(|one| one.server == *server).count(),
+    ]
 }
