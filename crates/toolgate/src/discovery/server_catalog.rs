@@ -82,7 +82,7 @@ impl ServerCatalog {
         let mut catalog = Self {
             line: line.clone(),
             said_by,
-            offered: offered.clone(),
+            offered,
             filter: Arc::new(filter_of(line.config())),
             tools: Vec::new(),
             prompts: Vec::new(),
@@ -92,6 +92,7 @@ impl ServerCatalog {
             filtered: Vec::new(),
             problems,
         };
+        let offered = catalog.offered.clone();
         let tools = catalog.usable("tool", offered.tools.as_ref(), |tool| &tool.name);
         catalog.take_tools(tools);
         catalog.prompts = catalog.usable("prompt", offered.prompts.as_ref(), |prompt| &prompt.name);

@@ -31,7 +31,7 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
 }
 
 fn attend_to(board: &Arc<Board>, config: Arc<ServerConfig>) {
-    let line = Line::new(config.clone());
+    let line = Line::new(config);
     let plan = begin(board, &line);
     let task = tokio::spawn(attend(board.clone(), line.clone(), plan));
     board.keep_task(line, task.abort_handle());
