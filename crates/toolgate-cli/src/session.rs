@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use inquire::ui::RenderConfig;
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::auth::store::TokenStore;
@@ -25,7 +26,7 @@ use crate::interrupt::Interrupts;
 use crate::login::TerminalGuide;
 use crate::printer::{Form, Printer};
 use crate::runtime::frames::Errand;
-use crate::runtime::hosts::{Context, Lent};
+use crate::runtime::hosts::{Context, Lent, Listener};
 use crate::runtime::place::Place;
 use crate::runtime::visit::{Visit, VisitorConfirms, World};
 use crate::runtime::words::is_shared;
@@ -232,9 +233,10 @@ impl Session {
             // Servers that are shared say what they have to say when they have it; whoever wants to ask them anew asks servers of their own.
             self.hand_back()?;
         }
-        let context = Context::of(plan, &self.options);
-        let listener =
-            Person { talk: self.printer.talk().clone(), can_be_asked: false, login_guide: None, wants_details: false };
+        let context = Context::of(plan, &self.options, self.can_be_asked());
+        let talk = self.printer.talk().clone();
+        let person = Person { talk, can_be_asked: false, login_guide: None, wants_details: false };
+        let listener = Listener { person, visit: visit.clone() };
         match visit.hosts().lend(context, plan, listener).await {
             Some(lent) => Ok(UsedHost::Lent(lent)),
             None => {
@@ -286,10 +288,14 @@ impl Session {
         self.in_runtime(async |session| {
             let used = session.host(plan).await?;
             let (host, interrupts) = (used.host(), session.interrupts());
-            let ended = tokio::select! {
-                biased;
-                ended = work(host, &mut session.printer) => ended,
-                () = interrupts.next() => Err(CommandError::interrupted()),
+            let ended = {
+                let mut working = std::pin::pin!(work(host, &mut session.printer));
+                tokio::select! {
+                    biased;
+                    ended = &mut working => ended,
+                    // The work knows best what was interrupted, when it has heard of it.
+                    () = interrupts.next() => working.now_or_never().unwrap_or_else(|| Err(CommandError::interrupted())),
+                }
             };
             let wants_login = matches!(&ended, Err(error) if error.ending() == Ending::LoginNeeded);
             if wants_login && plan.offers_login && session.can_be_asked() {

@@ -9,10 +9,13 @@ use std::time::Duration;
 use inquire::ui::RenderConfig;
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use toolgate::{ElicitationAnswer, ServerName};
 
 use super::frames::{FrameReader, Request, ToClient, ToRuntime, Wants};
 use super::place::{Found, Place};
-use crate::confirm::{self, AskedQuestion};
+use super::server_question::{ServerAnswer, ServerQuestion};
+use crate::ask;
+use crate::confirm;
 use crate::error::CommandError;
 use crate::exit_code::Ending;
 use crate::limits::{ARGUMENTS_BYTES_MAX, RUNTIME_CHANGE_MS, RUNTIME_TAKEN_MS};
@@ -45,7 +48,7 @@ pub(crate) fn run_there() -> Option<ExitCode> {
     let first = Connection::new(stream).ask(Wants::Run(errand), RUNTIME_TAKEN_MS);
     match first {
         Ok(Some((ToClient::Taken, connection))) => {
-            let relay = Relay { form, terminal, is_call, talk: Arc::new(Talk::new(&terminal)), asks: None };
+            let relay = Relay { form, terminal, is_call, talk: Arc::new(Talk::new(&terminal)), asks: Vec::new() };
             Some(relay.run(connection))
         }
         // It ended before it began, or wants us to do it.
@@ -150,8 +153,8 @@ struct Relay {
     terminal: Terminal,
     is_call: bool,
     talk: Arc<Talk>,
-    /// The question that stands on the terminal.
-    asks: Option<Waiting>,
+    /// Those who wait for answers of the person.
+    asks: Vec<Waiting>,
 }
 
 /// What is to be done with a frame.
@@ -206,7 +209,18 @@ impl Relay {
             ToClient::Said(line) => self.talk.line(&line),
             ToClient::Waits(Some(for_what)) => self.talk.waits(&for_what),
             ToClient::Waits(None) => self.talk.waits_no_more(),
-            ToClient::Question(question) => self.ask(question, says.clone()),
+            ToClient::Question(question) => {
+                let says = says.clone();
+                self.ask(move |talk, asker| {
+                    say(&says, &ToRuntime::Answer(confirm::ask(talk, asker, || question)));
+                });
+            }
+            ToClient::ServerQuestion(question) => {
+                let says = says.clone();
+                self.ask(move |talk, asker| {
+                    say(&says, &ToRuntime::ServerAnswer(answer_server(talk, asker, question)));
+                });
+            }
             ToClient::WantsStdin => feed(says.clone()),
             ToClient::End(code) => {
                 self.leave();
@@ -222,23 +236,20 @@ impl Relay {
     }
 
     fn leave(&mut self) {
-        drop(self.asks.take());
+        self.asks.clear();
         self.talk.waits_no_more();
         self.talk.give_up_question();
     }
 
     /// Asks the person, while everything else goes on.
-    fn ask(&mut self, question: AskedQuestion, says: Arc<Mutex<UnixStream>>) {
+    fn ask(&mut self, ask: impl FnOnce(&Talk, &Asker) + Send + 'static) {
         if !self.terminal.colours {
             inquire::set_global_render_config(RenderConfig::empty());
         }
         let (asker, waiting) = Asker::new();
-        self.asks = Some(waiting);
+        self.asks.push(waiting);
         let talk = self.talk.clone();
-        std::thread::spawn(move || {
-            let picked = confirm::ask(&talk, &asker, || question);
-            say(&says, &ToRuntime::Answer(picked));
-        });
+        std::thread::spawn(move || ask(&talk, &asker));
     }
 
     /// The runtime is gone before it has said how it ended.
@@ -255,6 +266,16 @@ impl Relay {
         let error = error.hint("the next command does without it; `toolgate up` starts it again");
         Printer::new(self.form, self.terminal).report(&error).into()
     }
+}
+
+/// Puts a question of a server to the person. Blocks until they have decided.
+fn answer_server(talk: &Talk, asker: &Asker, question: ServerQuestion) -> ServerAnswer {
+    let id = question.id;
+    let answer = match ServerName::new(&question.server) {
+        Ok(server) => ask::ask(talk, asker, &server, &question.into()),
+        Err(_) => ElicitationAnswer::Cancel,
+    };
+    ServerAnswer { id, answer: answer.into() }
 }
 
 /// Where signals are read from that ask us to stop.

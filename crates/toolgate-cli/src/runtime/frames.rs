@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use super::server_question::{ServerAnswer, ServerQuestion};
 use crate::confirm::{AskedQuestion, Picked};
 use crate::limits::RUNTIME_FRAME_BYTES_MAX;
 use crate::terminal::Terminal;
@@ -80,6 +81,8 @@ pub(crate) enum ToRuntime {
     Request(Box<Request>),
     /// The answer to a question.
     Answer(Picked),
+    /// The answer to a question of a server.
+    ServerAnswer(ServerAnswer),
     /// The person wants it to stop.
     Interrupt,
     /// A piece of what stands in stdin.
@@ -101,6 +104,8 @@ pub(crate) enum ToClient {
     Waits(Option<String>),
     /// A question for the person.
     Question(AskedQuestion),
+    /// A question of a server for the person.
+    ServerQuestion(ServerQuestion),
     /// What stands in stdin is needed.
     WantsStdin,
     /// The end of the command, with its exit code.
@@ -127,6 +132,7 @@ impl ToRuntime {
         match self {
             Self::Request(request) => framed(b'R', &json(request)),
             Self::Answer(picked) => framed(b'A', &json(picked)),
+            Self::ServerAnswer(answer) => framed(b'a', &json(answer)),
             Self::Interrupt => framed(b'I', &[]),
             Self::Stdin(piece) => framed(b'S', piece),
             Self::StdinEnd(None) => framed(b'E', &[]),
@@ -138,6 +144,7 @@ impl ToRuntime {
         Ok(match kind {
             b'R' => Self::Request(read_json(body)?),
             b'A' => Self::Answer(read_json(body)?),
+            b'a' => Self::ServerAnswer(read_json(body)?),
             b'I' => Self::Interrupt,
             b'S' => Self::Stdin(body.to_vec()),
             b'E' => Self::StdinEnd(Some(text(body)).filter(|reason| !reason.is_empty())),
@@ -156,6 +163,7 @@ impl ToClient {
             Self::Waits(None) => framed(b'w', &[]),
             Self::Waits(Some(for_what)) => framed(b'w', for_what.as_bytes()),
             Self::Question(question) => framed(b'q', &json(question)),
+            Self::ServerQuestion(question) => framed(b'Q', &json(question)),
             Self::WantsStdin => framed(b'i', &[]),
             Self::End(code) => framed(b'e', &[*code]),
             Self::Yourself => framed(b'y', &[]),
@@ -170,6 +178,7 @@ impl ToClient {
             b's' => Self::Said(text(body)),
             b'w' => Self::Waits(Some(text(body)).filter(|for_what| !for_what.is_empty())),
             b'q' => Self::Question(read_json(body)?),
+            b'Q' => Self::ServerQuestion(read_json(body)?),
             b'i' => Self::WantsStdin,
             b'e' => Self::End(*body.first().ok_or_else(|| BadFrame("an end without a code".to_owned()))?),
             b'y' => Self::Yourself,

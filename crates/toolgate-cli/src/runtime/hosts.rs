@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
+use futures_util::future::BoxFuture;
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::auth::store::TokenStore;
 use toolgate::call::{CallRules, ProgressSink};
 use toolgate::connect::{FrontEnd, ServerLog, ServerStatus, ServerView};
 use toolgate::settings::EnvExceptions;
 use toolgate::settings::raw::StartMode;
-use toolgate::{Host, HostEnv, Interest, Memory, Naming, ServerName};
+use toolgate::{Abilities, Elicitation, ElicitationAnswer, Host, HostEnv, Interest, Memory, Naming, ServerName};
 
+use super::visit::Visit;
 use crate::args::Options;
 use crate::configured::{Plan, naming};
 use crate::front_end::Person;
@@ -48,6 +50,8 @@ pub(crate) struct Context {
     config: Option<PathBuf>,
     allowed: Option<Vec<String>>,
     trust_folder: bool,
+    /// Whether servers are told that somebody can be asked: that is said once, when they connect.
+    can_be_asked: bool,
     vars: BTreeMap<String, String>,
     naming: Naming,
     connect_limit: usize,
@@ -64,7 +68,7 @@ impl std::fmt::Debug for Context {
 
 impl Context {
     /// Of a command with that plan.
-    pub(crate) fn of(plan: &Plan, options: &Options) -> Self {
+    pub(crate) fn of(plan: &Plan, options: &Options, can_be_asked: bool) -> Self {
         let HostEnv { vars, dirs, workspace, .. } = &*plan.env;
         let is_lasting = |(name, _): &(&String, &String)| {
             !VOLATILE.contains(&name.as_str()) && !VOLATILE_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
@@ -76,6 +80,7 @@ impl Context {
             config: options.config.as_ref().map(|config| workspace.join(config)),
             allowed: options.allowed_servers(),
             trust_folder: options.trust_folder,
+            can_be_asked,
             vars: vars.iter().filter(is_lasting).map(|(name, value)| (name.clone(), value.clone())).collect(),
             naming: naming(&plan.settings),
             connect_limit: plan.settings.connect_limit(),
@@ -113,19 +118,28 @@ pub(crate) struct Lent {
     /// Kept for as long as it is used.
     _kept: Arc<Kept>,
     /// Who is told what servers say meanwhile.
-    _listener: Arc<Person>,
+    _listener: Arc<Listener>,
+}
+
+/// Whoever uses a host at the moment.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    /// How they are told something.
+    pub(crate) person: Person,
+    /// How they are asked something.
+    pub(crate) visit: Arc<Visit>,
 }
 
 impl Hosts {
     /// Lends a command the host it needs, with the servers it wants; none when all are in use by others.
-    pub(crate) async fn lend(&self, context: Context, plan: &Plan, listener: Person) -> Option<Lent> {
+    pub(crate) async fn lend(&self, context: Context, plan: &Plan, listener: Listener) -> Option<Lent> {
         let kept = self.kept_for(context, plan)?;
         kept.bring_up_to_date(plan);
         kept.wake(plan).await;
         let listener = Arc::new(listener);
         kept.listeners.add(&listener);
         let hears = listener.clone();
-        let progress: ProgressSink = Arc::new(move |news| hears.progress(news));
+        let progress: ProgressSink = Arc::new(move |news| hears.person.progress(news));
         let rules = CallRules { progress: Some(progress), ..plan.call_rules.clone() };
         let host = kept.host.with_rules(rules, &plan.env);
         Some(Lent { host, _kept: kept, _listener: listener })
@@ -175,7 +189,7 @@ impl Hosts {
 
 impl Kept {
     fn new(context: Context, plan: &Plan) -> Self {
-        let listeners = Arc::new(Listeners::default());
+        let listeners = Arc::new(Listeners { can_be_asked: context.can_be_asked, all: Mutex::default() });
         let host = Host::builder((*plan.env).clone())
             .front_end(listeners.clone())
             .interest(Interest::ALL)
@@ -220,25 +234,42 @@ fn has_failed(view: &ServerView) -> bool {
     view.is_settled && is_gone && !view.is_remembered
 }
 
-/// Whoever uses a host at the moment. Servers speak to all of them, and can ask none.
-#[derive(Debug, Default)]
-struct Listeners(Mutex<Vec<Weak<Person>>>);
+/// Whoever uses a host at the moment. Servers speak to all of them, and can ask one who is alone: nothing says whose call a question is about.
+#[derive(Debug)]
+struct Listeners {
+    can_be_asked: bool,
+    all: Mutex<Vec<Weak<Listener>>>,
+}
 
 impl Listeners {
-    fn add(&self, listener: &Arc<Person>) {
-        let mut all = lock(&self.0);
+    fn add(&self, listener: &Arc<Listener>) {
+        let mut all = lock(&self.all);
         all.retain(|one| one.strong_count() > 0);
         all.push(Arc::downgrade(listener));
     }
 
-    fn all(&self) -> Vec<Arc<Person>> {
-        lock(&self.0).iter().filter_map(Weak::upgrade).collect()
+    fn all(&self) -> Vec<Arc<Listener>> {
+        lock(&self.all).iter().filter_map(Weak::upgrade).collect()
     }
 }
 
 impl FrontEnd for Listeners {
+    fn abilities(&self) -> Abilities {
+        Abilities { forms: self.can_be_asked, urls: self.can_be_asked, sampling: false }
+    }
+
+    fn elicit(&self, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
+        match self.all().as_slice() {
+            [only] if self.can_be_asked => {
+                let visit = only.visit.clone();
+                Box::pin(async move { visit.answer_server(&server, question).await })
+            }
+            _ => Box::pin(async { ElicitationAnswer::Cancel }),
+        }
+    }
+
     fn log(&self, server: &ServerName, entry: ServerLog) {
-        self.all().iter().for_each(|person| person.log(server, entry.clone()));
+        self.all().iter().for_each(|listener| listener.person.log(server, entry.clone()));
     }
 }
 

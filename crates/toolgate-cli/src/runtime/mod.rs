@@ -3,6 +3,7 @@
 
 pub(crate) mod frames;
 pub(crate) mod place;
+mod server_question;
 pub(crate) mod words;
 
 pub(crate) mod client;

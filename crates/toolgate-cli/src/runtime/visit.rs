@@ -1,19 +1,21 @@
 //! `Visit`: one command that somebody brought to the runtime, as the command sees it. What it prints, says and asks goes to whoever brought it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot, watch};
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
+use toolgate::{Elicitation, ElicitationAnswer, ServerName};
 
 use super::frames::{Errand, ToClient, ToRuntime};
 use super::hosts::Hosts;
 use super::outbox::{Outbox, Results};
+use super::server_question::{AnsweredServer, ServerAnswer, ServerQuestion};
 use crate::confirm::{AskedQuestion, Look, Picked, choices, meaning};
 use crate::interrupt::Interrupts;
 use crate::printer::{Form, Printer};
@@ -35,6 +37,9 @@ pub(crate) struct Visit {
     stop: watch::Sender<bool>,
     /// Who waits for the answer to a question.
     asks: Mutex<Option<oneshot::Sender<Picked>>>,
+    /// Who waits for answers to questions of servers.
+    server_asks: Mutex<HashMap<u64, oneshot::Sender<AnsweredServer>>>,
+    server_questions: AtomicU64,
     stdin: Mutex<Stdin>,
     is_handed_back: AtomicBool,
     world: World,
@@ -76,7 +81,8 @@ impl Visit {
         let (from, to) = mpsc::channel(STDIN_PIECES);
         let stdin = Mutex::new(Stdin { from, to: Some(to) });
         let (stop, asks, is_handed_back) = (watch::Sender::new(false), Mutex::default(), AtomicBool::new(false));
-        Self { outbox, hosts, stop, asks, stdin, is_handed_back, world }
+        let (server_asks, server_questions) = (Mutex::default(), AtomicU64::new(0));
+        Self { outbox, hosts, stop, asks, server_asks, server_questions, stdin, is_handed_back, world }
     }
 
     /// The world of whoever brought it.
@@ -116,6 +122,16 @@ impl Visit {
     pub(crate) fn stop(&self) {
         self.stop.send_replace(true);
         drop(self.asks.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Puts a question of a server to whoever brought the command.
+    pub(crate) async fn answer_server(&self, server: &ServerName, question: Elicitation) -> ElicitationAnswer {
+        let id = self.server_questions.fetch_add(1, Ordering::Relaxed);
+        let (answers, answer) = oneshot::channel();
+        self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answers);
+        self.outbox.tell(&ToClient::ServerQuestion(ServerQuestion::new(id, server, question)));
+        answer.await.map_or(ElicitationAnswer::Cancel, Into::into)
     }
 
     /// Takes in what whoever brought it says.
@@ -125,6 +141,10 @@ impl Visit {
                 let asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner).take();
                 // A question that was given up needs no answer.
                 let _wanted = asks.is_some_and(|asks| asks.send(picked).is_ok());
+            }
+            ToRuntime::ServerAnswer(ServerAnswer { id, answer }) => {
+                let asks = self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+                let _wanted = asks.is_some_and(|asks| asks.send(answer).is_ok());
             }
             ToRuntime::Interrupt => self.stop(),
             ToRuntime::Stdin(piece) => self.feed(Ok(piece)).await,

@@ -85,3 +85,24 @@ fn a_folder_nobody_decided_about_is_asked_about_by_the_program() {
     let here = room.command(["call", "echo", "message=x"]).env("TOOLGATE_NO_RUNTIME", "1").run().unwrap();
     assert_eq!(room.run("call echo message=x").transcript(), here.transcript());
 }
+
+#[test]
+fn a_server_asks_whoever_has_the_call() {
+    let form = json!({
+        "mode": "form",
+        "message": "Who are you?",
+        "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    });
+    let script = Script::new("one").tool(ToolScript::new("ask", Behaviour::elicit(form)));
+    let room = RuntimeRoom::up(Room::new().server("one", &script).without_workspace());
+    let keys = [("one asks: Who are you?", ENTER), ("name:", "me\r")];
+    let seen = screen::run(&room, &["call", "ask"], &keys);
+    assert_eq!(seen.code, Some(0), "{}", seen.plain());
+    assert!(seen.plain().contains("\"action\":\"accept\"") && seen.plain().contains("\"me\""), "{}", seen.plain());
+    assert!(seen.terminal_is_as_before, "{}", seen.plain());
+    let seen = screen::run(&room, &["call", "ask"], &[("one asks: Who are you?", ESCAPE)]);
+    assert!(seen.plain().contains("\"action\":\"cancel\""), "{}", seen.plain());
+    // Where nobody can be asked, servers are told so, with the runtime and without.
+    let here = room.command(["call", "ask"]).env("TOOLGATE_NO_RUNTIME", "1").run().unwrap();
+    assert_eq!(room.run("call ask").transcript(), here.transcript());
+}
