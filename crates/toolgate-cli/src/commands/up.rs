@@ -46,31 +46,41 @@ pub(crate) struct Arguments {
     detached: bool,
 }
 
+/// Since when it is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// This command started it.
+    New,
+    /// It was up already.
+    Before,
+}
+
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let place = session.runtime_place();
     if let Some((answer, _)) = client::ask(&place, Wants::Status)? {
         return say_running(session, &answer);
     }
-    if arguments.foreground { run_here(session, place, arguments.detached) } else { start(session, &place) }
+    if arguments.foreground { run_here(session, &place, arguments) } else { start(session, &place) }
 }
 
 /// Is the runtime, until it ends.
-fn run_here(session: &mut Session, place: Place, is_detached: bool) -> Result<Ending> {
+fn run_here(session: &mut Session, place: &Place, arguments: &Arguments) -> Result<Ending> {
     let configured = session.looked_at()?;
     let minutes = configured.setup().settings.number("runtime.idleMinutes").unwrap_or(IDLE_MINUTES);
     let idle = Duration::try_from_secs_f64(minutes * 60.0).unwrap_or(Duration::MAX);
     let Some(seat) = Seat::take(place.clone()).map_err(|error| cannot(&error))? else {
-        let answer = answer_of_other(&place)?;
+        let answer = answer_of_other(place)?;
         return say_running(session, &answer);
     };
-    if is_detached {
+    if arguments.detached {
         // What happens to the terminal of whoever started it is not for it.
         let _left = rustix::process::setsid().is_ok();
     }
     let user = session.env().dirs.user.clone();
     let said = std::cell::Cell::new(Ok(()));
-    serve(seat, user, idle, || said.set(say_up(session, std::process::id(), false))).map_err(|error| cannot(&error))?;
+    serve(seat, user, idle, || said.set(say_up(session, std::process::id(), Standing::New)))
+        .map_err(|error| cannot(&error))?;
     said.into_inner().map(|()| Ending::Done)
 }
 
@@ -102,7 +112,8 @@ fn start(session: &mut Session, place: &Place) -> Result<Ending> {
     let said: Option<serde_json::Value> = read.and_then(|_| serde_json::from_str(&line).ok());
     let pid = said.as_ref().and_then(|said| said.get("pid")).and_then(serde_json::Value::as_u64);
     match pid.and_then(|pid| u32::try_from(pid).ok()) {
-        Some(pid) => say_up(session, pid, pid != child.id()).map(|()| Ending::Done),
+        Some(pid) => say_up(session, pid, if pid == child.id() { Standing::New } else { Standing::Before })
+            .map(|()| Ending::Done),
         None => {
             let message = said.as_ref().and_then(|said| said.pointer("/error/message")?.as_str());
             let message = message.map(|message| format!(": {message}")).unwrap_or_default();
@@ -145,19 +156,19 @@ fn say_running(session: &mut Session, answer: &serde_json::Value) -> Result<Endi
         let other = format!("it is version {} and this is {VERSION}: commands do without it", status.version);
         session.printer.talk().line(&format!("warning: {other}"));
     }
-    say_up(session, status.pid, true).map(|()| Ending::Done)
+    say_up(session, status.pid, Standing::Before).map(|()| Ending::Done)
 }
 
-fn say_up(session: &mut Session, pid: u32, was_up: bool) -> Result<()> {
+fn say_up(session: &mut Session, pid: u32, standing: Standing) -> Result<()> {
     let printer = &mut session.printer;
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {
                 object.number("pid", u64::from(pid))?;
-                object.flag("started", !was_up)
+                object.flag("started", standing == Standing::New)
             })
         })?,
-        Form::Text if was_up => printer.line(&format!("toolgate is up already (pid {pid})"))?,
+        Form::Text if standing == Standing::Before => printer.line(&format!("toolgate is up already (pid {pid})"))?,
         Form::Text => printer.line(&format!("toolgate is up (pid {pid})"))?,
     }
     Ok(printer.flush()?)
