@@ -1,5 +1,7 @@
 //! Ctrl-C, a closed terminal and SIGTERM: the person, or whoever supervises us, wants us to stop. What is under way is cancelled at the server first.
 
+use std::task::Poll;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -19,8 +21,14 @@ impl Interrupts {
         match self {
             Self::Signals => interrupted().await,
             Self::Elsewhere(wanted) => {
-                // Whoever could say so no longer has gone.
-                let _said = wanted.clone().wait_for(|is_wanted| *is_wanted).await.is_ok();
+                let mut told = wanted.clone();
+                let mut waiting = std::pin::pin!(told.wait_for(|is_wanted| *is_wanted));
+                // Those who wait are woken one after the other, and all see it from the same moment on.
+                let seen = std::future::poll_fn(|context| {
+                    let is_wanted = *wanted.borrow();
+                    if is_wanted { Poll::Ready(()) } else { waiting.as_mut().poll(context).map(drop) }
+                });
+                seen.await;
             }
         }
     }

@@ -26,6 +26,8 @@ fn room() -> Room {
 fn every_command_says_the_same_as_without_it() {
     let room = RuntimeRoom::up(room());
     room.world.write_in_workspace("a.json", r#"{"message": "from a file"}"#).unwrap();
+    // Servers that are being started are shown as they arrive.
+    room.run("tools --json");
     let lines = [
         "tools",
         "tools one",
