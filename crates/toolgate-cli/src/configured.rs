@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// The same, for a command that can do with what servers offered a little while ago.
-    pub(crate) fn from_memory(self) -> Self {
+    pub(crate) fn with_memory(self) -> Self {
         Self { memory: Memory::Used, ..self }
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let troubles = Troubles::new(session, only.is_some());
     let interrupts = session.interrupts();
     let calling = Calling { arguments, given, only, troubles, interrupts };
-    let plan = configured.plan(Interest::TOOLS).from_memory().starting(&servers);
+    let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
 }

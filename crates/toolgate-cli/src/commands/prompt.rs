@@ -36,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let configured = session.configured()?;
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
-    let plan = configured.plan(Interest::PROMPTS).from_memory().starting(&servers);
+    let plan = configured.plan(Interest::PROMPTS).with_memory().starting(&servers);
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         let prompt = match host.find_prompt(&arguments.name).await {

@@ -36,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(named.as_deref())?;
     let troubles = Troubles::new(session, named.is_some());
     let interest = if named.is_some() { Interest::NONE } else { Interest::RESOURCES };
-    let plan = configured.plan(interest).from_memory().starting(&servers);
+    let plan = configured.plan(interest).with_memory().starting(&servers);
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         let server = match &named {

@@ -62,7 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
-    let plan = if arguments.fresh { plan } else { plan.from_memory() };
+    let plan = if arguments.fresh { plan } else { plan.with_memory() };
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,

@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Err(untrusted) if arguments.connect => return Err(untrusted.into()),
         Err(_) => return print(&mut session.printer, &book, arguments),
     };
-    let plan = configured.plan(Interest::TOOLS).from_memory();
+    let plan = configured.plan(Interest::TOOLS).with_memory();
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;

@@ -59,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Some(_) => configured.chosen(only.as_deref())?,
         None => servers,
     };
-    let plan = configured.plan(Interest::TOOLS).from_memory().with(rules);
+    let plan = configured.plan(Interest::TOOLS).with_memory().with(rules);
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         explaining.with_servers(host, printer).await
