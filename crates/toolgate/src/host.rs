@@ -1,5 +1,6 @@
 //! `Host`: wires the stages together and holds no rules of its own. Settings in, catalog out, calls through.
 
+mod ask;
 mod attend;
 mod backoff;
 mod board;
@@ -8,20 +9,15 @@ mod logins;
 mod shown;
 mod start_plan;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use toolgate_wire::view::{PromptResult, ReadResult};
-use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
 
 use self::board::Board;
 use self::shown::Shown;
 use self::start_plan::Life;
 use crate::auth::store::TokenStore;
 use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
-use crate::connect::{Connection, FrontEnd, NobodyToAsk, ServerView, WireTap};
+use crate::connect::{FrontEnd, NobodyToAsk, ServerView, WireTap};
 use crate::discovery::{Interest, Line};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -186,7 +182,13 @@ impl Host {
 
     /// Makes `servers` the ones of this host: starts those that are new or were changed, stops those that are gone or were changed when the
     /// calls that run on them have ended, and leaves the others alone. Must be called within a runtime.
+    ///
+    /// A host whose servers are another one's only shows them from now on, and changes nothing.
     pub fn reconcile(&self, servers: AdmittedServers) -> Reconciled {
+        if self.shown.are_lent() {
+            self.shown.add(servers.iter().map(|server| server.name.clone()));
+            return Reconciled::default();
+        }
         attend::reconcile(&self.board, servers)
     }
 
@@ -219,9 +221,9 @@ impl Host {
         views
     }
 
-    /// What is offered now. A name once shown never changes while this host lives.
+    /// What is offered now. A name once shown never changes while this host lives, unless its servers are another one's.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.board.catalog()
+        if self.shown.are_lent() { self.catalog_now() } else { self.board.catalog() }
     }
 
     /// What is offered now, named as if nothing had been shown before: what a new host would show.
@@ -331,66 +333,19 @@ impl Host {
         self.calls.set_mode(mode);
     }
 
-    /// Gets a prompt, filled in. The arguments are checked for those that are required and missing.
-    pub async fn get_prompt(
-        &self,
-        prompt: &CatalogPrompt,
-        arguments: &BTreeMap<String, String>,
-    ) -> Result<PromptResult> {
-        let required = prompt.arguments().iter().filter(|argument| argument.required);
-        let missing: Vec<String> = required
-            .filter(|argument| !arguments.contains_key(&argument.name))
-            .map(|argument| format!("--{}", argument.name))
-            .collect();
-        if !missing.is_empty() {
-            let what = format!("missing required argument(s): {}", missing.join(", "));
-            return Err(Error::new(ErrorKind::InvalidArguments, what).about(&prompt.server));
-        }
-        let arguments = if arguments.is_empty() { None } else { RawJson::of(arguments).ok() };
-        let line = self.line(&prompt.server)?;
-        let (connection, result) = look(&line, || Call::prompt(&prompt.prompt.name, arguments.clone())).await?;
-        let result = result.map_err(|error| connection.failed(error))?;
-        PromptResult::read(result).map_err(|error| connection.failed(error))
-    }
-
-    /// Reads a resource of a server.
-    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
-        let (connection, result) = look(&self.line(server)?, || Call::read(uri)).await?;
-        let result = result.map_err(|error| match error {
-            WireError::Rpc(rpc) if says_unknown(&connection, rpc.code) => {
-                let what = format!("resource {uri}: {}", rpc.message);
-                Error::new(ErrorKind::UnknownResource, what).about(connection.server())
-            }
-            _ => connection.failed(error).while_doing(&format!("resource {uri}")),
-        })?;
-        ReadResult::read(result).map_err(|error| connection.failed(error))
-    }
-
-    /// Asks whether a server is still there; how long its answer took.
-    pub async fn ping(&self, server: &str) -> Result<Duration> {
-        let connection = self.line(server)?.live().await?.connection;
-        let started = Instant::now();
-        let limit = connection.config().connect_timeout;
-        match tokio::time::timeout(limit, connection.client().ping()).await {
-            Ok(answered) => answered.map(|()| started.elapsed()).map_err(|error| connection.failed(error)),
-            Err(_) => {
-                let what = format!("no answer to a ping within {} s", limit.as_secs());
-                Err(Error::new(ErrorKind::TimedOut, what).about(connection.server()))
-            }
-        }
-    }
-
     /// The way to a server.
     ///
     /// # Errors
     /// When there is no such server.
     pub fn line(&self, server: &str) -> Result<Line> {
-        self.board.line(server).ok_or_else(|| self.unknown_server(server))
+        let line = self.board.line(server).filter(|line| self.shown.has(line.server()));
+        line.ok_or_else(|| self.unknown_server(server))
     }
 
     /// Has every server list anew what it offers; those that are not there are connected to.
     pub fn refresh(&self) {
-        self.board.lines().iter().for_each(Line::refresh);
+        let lines = self.board.lines();
+        lines.iter().filter(|line| self.shown.has(line.server())).for_each(Line::refresh);
     }
 
     fn known(&self, server: &str) -> Result<()> {
@@ -405,7 +360,7 @@ impl Host {
 
     /// The end of what a server wrote to stderr, also of one that failed; empty when it is no child of ours.
     pub fn stderr_tail(&self, server: &str) -> String {
-        self.board.manager.stderr_tail(server)
+        self.known(server).map(|()| self.board.manager.stderr_tail(server)).unwrap_or_default()
     }
 
     /// Ends every connection in order, children included. Nothing can be started afterwards. The servers of another host are left alone.
@@ -447,30 +402,6 @@ pub fn unknown_server<'a>(server: &str, names: impl Iterator<Item = &'a str> + C
         [] => error.hinting(format!("there is `{}`", names.collect::<Vec<_>>().join("`, `"))),
         close => error.hinting(format!("did you mean `{}`?", close.join("`, `"))),
     }
-}
-
-/// Whether a refusal to read says that there is no such resource.
-fn says_unknown(connection: &Connection, code: i64) -> bool {
-    let is_modern = connection.client().version().is_modern();
-    code == RpcError::RESOURCE_NOT_FOUND || (is_modern && code == RpcError::INVALID_PARAMS)
-}
-
-/// Asks a server for something that changes nothing, within its own time limits. When the connection is lost meanwhile, it is asked once more
-/// on the next one.
-async fn look(line: &Line, call: impl Fn() -> Call) -> Result<(Connection, Result<RawJson, WireError>)> {
-    let limit = line.config().call_timeout;
-    let ask = async |connection: &Connection| {
-        let _running = connection.runs();
-        connection.asks(|| connection.client().request(call().idle_limit(limit))).await
-    };
-    let connection = line.live().await?.connection;
-    let answer = ask(&connection).await;
-    if answer.is_ok() || connection.is_open() {
-        return Ok((connection, answer));
-    }
-    let connection = line.live().await?.connection;
-    let answer = ask(&connection).await;
-    Ok((connection, answer))
 }
 
 impl Drop for Host {
