@@ -74,7 +74,9 @@ pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Liv
         is_first = false;
         connection = match again(call).await {
             Ok(connection) => connection,
-            Err(_) => return without_answer(lost, may_be_done),
+            Err(_) if may_be_done => return Ended::Unknown(lost),
+            // What never arrived has failed for the reason for which it cannot be sent now.
+            Err(error) => return Ended::Failed(error),
         };
     }
 }
