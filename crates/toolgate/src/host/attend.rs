@@ -110,7 +110,10 @@ async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
         line.begin();
         // A server whose files change while it runs is kept as what it was when it was started.
         let place = board.place(line.config());
-        let error = match meet(&board, &line).await {
+        let met = meet(&board, &line).await;
+        // So does whoever asked while it was made: a server that nobody wants later is not started again on their account.
+        asks.mark_unchanged();
+        let error = match met {
             Ok((live, problems)) => {
                 let stood = Instant::now();
                 if told.take().is_some() {

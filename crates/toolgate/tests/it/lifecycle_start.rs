@@ -1,13 +1,16 @@
 //! When servers are started: at once, when they are used, or when nothing is kept of them.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::json;
 use toolgate::discovery::Availability;
 use toolgate::{HostEvent, Memory, ServerStatus};
-use toolgate_testkit::{Script, ToolScript};
+use toolgate_testkit::{Script, ToolScript, What, When};
 
+use crate::chaos_room::until;
 use crate::lifecycle_room::{connected, in_time, learn, next, remembering, starts};
-use crate::support::{Room, call, names, text};
+use crate::support::{LONG, Room, call, names, text};
 
 fn echo() -> Script {
     Script::new("echo").tool(ToolScript::echo("echo"))
@@ -88,4 +91,28 @@ async fn those_who_ask_at_once_share_one_attempt() {
         attempts += usize::from(matches!(event, HostEvent::Status { server, status, .. } if is_it(&server, status)));
     }
     assert_eq!(attempts, 1);
+}
+
+#[tokio::test]
+async fn whoever_asks_while_it_starts_does_not_start_it_again_later() {
+    let script = echo()
+        .tool(ToolScript::text("end", "bye"))
+        .fault(When::Start.in_life(1), What::Pause { ms: 300 })
+        .fault(When::Tool("end").after().in_life(1), What::Exit(0));
+    let room = Room::new().server_with("one", &script, &json!({"start": "lazy"}));
+    let host = connected(&room, room.builder()).await;
+    let line = host.line("one").unwrap();
+    host.refresh();
+    until("the start", LONG, || matches!(line.availability(), Availability::Connecting)).await;
+    host.refresh();
+    in_time(line.live()).await.unwrap();
+    let mut events = host.events();
+    call(&host, "end", json!({})).await;
+    next(&mut events, |event| matches!(event, HostEvent::Status { status: ServerStatus::Disconnected, .. })).await;
+    let is_started = |event: &HostEvent| matches!(event, HostEvent::Status { .. });
+    let again = tokio::time::timeout(Duration::from_millis(300), next(&mut events, is_started)).await;
+    assert!(again.is_err(), "{again:?}");
+    assert_eq!((starts(&room.record(0)), host.servers()[0].next_attempt), (1, None), "it rests until it is used");
+    assert_eq!(text(&call(&host, "echo", json!({"message": "used"})).await), "used");
+    assert_eq!(starts(&room.record(0)), 2);
 }
