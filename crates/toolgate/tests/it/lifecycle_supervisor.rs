@@ -205,11 +205,12 @@ async fn whoever_waits_for_a_server_that_is_taken_away_is_told() {
 
 /// Whether the last process of the first server is there.
 fn is_alive(room: &Room) -> bool {
-    let pids = room.record(0).events().into_iter().filter_map(|event| match event {
+    let mut pids = room.record(0).events().into_iter().filter_map(|event| match event {
         Event::Started { pid, .. } => Some(pid),
         _ => None,
     });
-    let status = std::fs::read_to_string(format!("/proc/{}/status", pids.last().unwrap())).unwrap_or_default();
+    let pid = pids.next_back().expect("it was started");
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
