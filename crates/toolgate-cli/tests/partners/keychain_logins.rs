@@ -54,7 +54,7 @@ fn sealed_with(world: &TestWorld) -> (String, bool) {
 async fn logins_are_sealed_with_a_key_in_the_keychain() {
     let server = protected().await;
     let world = world_with(&server);
-    let run = r#""$0" mcp auth gated --device; "$0" tools gated
+    let run = r#""$0" mcp auth gated --device; "$0" tools gated --fresh
         secret-tool lookup service toolgate username oauth-tokens-key >../key"#;
     let output = script(&world, &["other"], run);
     assert_eq!(output.code(), Some(0), "{}", output.transcript());
@@ -74,10 +74,11 @@ async fn logins_are_sealed_with_a_key_in_the_keychain() {
         (&["--locked", "oauth-tokens-key"], "is sealed with a key in the keychain, which cannot be reached: "),
     ];
     for (keychain, why) in cases {
-        let output = script(&world, keychain, r#""$0" tools gated"#);
+        let output = script(&world, keychain, r#""$0" tools gated --fresh"#);
         assert!(output.code() != Some(0) && output.stderr.contains(why), "{}", output.transcript());
     }
-    let output = world.command(env!("CARGO_BIN_EXE_toolgate")).args(["tools", "gated"]).run().expect("it ends");
+    let output =
+        world.command(env!("CARGO_BIN_EXE_toolgate")).args(["tools", "gated", "--fresh"]).run().expect("it ends");
     let why = "is sealed with a key in the keychain, which cannot be reached: ";
     assert!(output.code() != Some(0) && output.stderr.contains(why), "{}", output.transcript());
     assert_eq!(sealed_with(&world), ("keychain".to_owned(), false));

@@ -128,10 +128,10 @@ fn the_files_a_program_is_made_of_count() {
     let script = stdio("node", &["server.js", "--port=7", "--config=conf.json"]);
     // A server, files, and whether the first of them counts: whether another mark of it is another server.
     type Case<'a> = (&'a str, ServerConfig, &'a [(&'a str, &'a str, bool)], bool);
-    let cases: [Case<'_>; 16] = [
+    let cases: [Case<'_>; 18] = [
         ("a script", script.clone(), &[("/w/server.js", "1", false)], true),
         ("after an equals sign", script.clone(), &[("/w/conf.json", "1", false)], true),
-        ("an argument that is no file", script.clone(), &[("/w/--port=7", "1", false)], true),
+        ("an argument that is no file", script.clone(), &[("/w/--port=7", "1", true)], true),
         ("the program", script.clone(), &[("/bin/node", "1", true)], true),
         ("one that cannot run", script.clone(), &[("/bin/node", "1", false)], false),
         ("the second place", script.clone(), &[("/usr/bin/node", "1", true)], true),
@@ -140,7 +140,9 @@ fn the_files_a_program_is_made_of_count() {
         ("another file", script, &[("/w/other.js", "1", false)], false),
         ("in its own folder", cwd(program("./run", &["a"])), &[("/c/./run", "1", false)], true),
         ("in another folder", cwd(program("./run", &["a"])), &[("/w/./run", "1", false)], false),
-        ("a full path", stdio("/opt/run", &["/opt/a"]), &[("/opt/a", "1", false)], true),
+        ("a full path", stdio("/opt/run", &["/opt/a"]), &[("/opt/a", "1", true)], true),
+        ("what it works on", stdio("x", &["--db", "/opt/a.db", "b"]), &[("/opt/a.db", "1", false)], false),
+        ("an ending in capitals", stdio("x", &["/opt/A.PY"]), &[("/opt/A.PY", "1", false)], true),
         ("a reference", stdio("x", &["${file:/opt/a}"]), &[("/opt/a", "1", false)], false),
         ("a search path of its own", path("/own"), &[("/own/node", "1", true)], true),
         ("instead of ours", path("/own"), &[("/bin/node", "1", true)], false),
