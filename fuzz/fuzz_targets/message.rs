@@ -6,7 +6,7 @@ use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toolgate_wire::limits::BATCH_MESSAGES_MAX;
-use toolgate_wire::link::{Messages, Outgoing};
+use toolgate_wire::link::Outgoing;
 use toolgate_wire::message::{Frame, Message, Response};
 use toolgate_wire::{Defect, Id, RawJson};
 
@@ -118,8 +118,7 @@ fn batch_reads_back(entries: Vec<Result<Message, Defect>>) {
         return;
     }
     let expected: Vec<Essence> = messages.iter().map(essence).collect();
-    let written =
-        Outgoing { messages: Messages::Batch(messages), about: None, name: None, headers: Vec::new() }.to_bytes();
+    let written = Outgoing::batch(messages).to_bytes();
     let Ok(Frame::Batch(again)) = Frame::read(&written) else { panic!("{written:?} is no batch") };
     let again: Vec<Essence> = again.iter().flatten().map(essence).collect();
     assert_eq!(again, expected);

@@ -45,7 +45,8 @@ impl Outgoing {
         Self::of(Messages::One(message))
     }
 
-    pub(crate) fn batch(messages: Vec<Message>) -> Self {
+    /// Several messages as one batch.
+    pub fn batch(messages: Vec<Message>) -> Self {
         Self::of(Messages::Batch(messages))
     }
 
