@@ -88,6 +88,20 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
     }
 }
 
+/// How many tools, prompts and resources a server offers.
+pub(crate) fn offer_counts(server: &ServerName, catalog: &Catalog) -> [usize; 3] {
+    [
+        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
+        catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
+        catalog.resources().iter().filter(|resource| resource.server == *server).count(),
+    ]
+}
+
+/// `2 tools, no prompts, 1 resource`.
+pub(crate) fn offer_counts_text([tools, prompts, resources]: [usize; 3]) -> String {
+    [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")].join(", ")
+}
+
 /// Says which entries of a server cannot be used. Only so many lines are said without being asked for.
 pub(crate) fn print_unusable(printer: &Printer, catalog: &Catalog, server: &ServerName, kinds: &[&str]) {
     let unusable: Vec<_> =

@@ -8,7 +8,7 @@ use toolgate::{Catalog, ChildVariables, ServerStatus, ServerView, child_variable
 
 use super::program;
 use crate::configured::{Configured, error_of, status_of};
-use crate::listing::{counted, skipped};
+use crate::listing::{counted, offer_counts, offer_counts_text, skipped};
 use crate::trouble::Troubles;
 
 /// One server and all that was found out about it.
@@ -122,13 +122,8 @@ impl Checkup {
             _ => (),
         }
         if let Some(agreed) = &view.agreed {
-            let counts = [
-                counted(catalog.tools().iter().filter(|tool| tool.id.server == *server).count(), "tool"),
-                counted(catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(), "prompt"),
-                counted(catalog.resources().iter().filter(|one| one.server == *server).count(), "resource"),
-            ];
-            let took = agreed.took.as_millis();
-            self.offers = Some(format!("MCP {} in {took}ms; {}", agreed.version, counts.join(", ")));
+            let counts = offer_counts_text(offer_counts(server, catalog));
+            self.offers = Some(format!("MCP {} in {}ms; {counts}", agreed.version, agreed.took.as_millis()));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::configured::{Configured, error_of, of_broken, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::listing::{counted, shown_target, transport};
+use crate::listing::{counted, offer_counts, shown_target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -117,7 +117,6 @@ impl<'a> Line<'a> {
     }
 
     fn live(view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
-        let server = view.name();
         let agreed = view.agreed.as_ref();
         Self {
             status: view.status,
@@ -125,11 +124,7 @@ impl<'a> Line<'a> {
             transport: Some(transport(view)),
             version: agreed.map(|agreed| agreed.version.to_string()),
             info: agreed.map(|agreed| agreed.info.clone()),
-            counts: [
-                catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
-                catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
-                catalog.resources().iter().filter(|resource| resource.server == *server).count(),
-            ],
+            counts: offer_counts(view.name(), catalog),
             error: troubles.of(view).map(|error| error.in_one_line()),
             ..Self::of(&view.config)
         }

@@ -2,17 +2,16 @@
 //! say is what commands show from then on.
 
 use clap::Args;
-use toolgate::registry::Catalog;
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Host, Interest, ServerName, ServerView};
+use toolgate::{Host, Interest};
 
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
-use crate::listing::counted;
+use crate::listing::{counted, offer_counts, offer_counts_text};
 use crate::printer::{Form, Printer};
 use crate::runtime::client;
 use crate::runtime::frames::Wants;
@@ -64,7 +63,7 @@ async fn refresh(
             json.object(|object| {
                 object.array("hosts", folders, |json, folder| json.string(folder))?;
                 object.array("servers", &views, |json, view| {
-                    let [tools, prompts, resources] = counts(view.name(), &catalog);
+                    let [tools, prompts, resources] = offer_counts(view.name(), &catalog);
                     json.object(|object| {
                         object.string("name", view.name())?;
                         object.string("status", view.status.as_str())?;
@@ -77,7 +76,8 @@ async fn refresh(
         })?,
         Form::Text => {
             for view in views.iter().filter(|view| view.agreed.is_some()) {
-                printer.line(&line(view, &catalog))?;
+                let counts = offer_counts_text(offer_counts(view.name(), &catalog));
+                printer.line(&format!("{}: {counts}", visible::line(view.name())))?;
             }
             if !folders.is_empty() {
                 let what = format!("`toolgate up` asks the servers of {} too", counted(folders.len(), "folder"));
@@ -86,19 +86,4 @@ async fn refresh(
         }
     }
     Ok(ending)
-}
-
-fn line(view: &ServerView, catalog: &Catalog) -> String {
-    let [tools, prompts, resources] = counts(view.name(), catalog);
-    let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
-    format!("{}: {}", visible::line(view.name()), counts.join(", "))
-}
-
-/// How many tools, prompts and resources a server offers.
-fn counts(server: &ServerName, catalog: &Catalog) -> [usize; 3] {
-    [
-        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
-        catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
-        catalog.resources().iter().filter(|one| one.server == *server).count(),
-    ]
 }

@@ -17,7 +17,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
 use crate::limits::STDERR_LINES_MAX;
-use crate::listing::{counted, skipped, target, transport};
+use crate::listing::{offer_counts, offer_counts_text, skipped, target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -190,11 +190,7 @@ async fn test<'a>(
     if let Some(error) = trouble.as_ref().filter(|_| is_there) {
         problems.insert(0, error.message().to_owned());
     }
-    let counts = [
-        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
-        catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
-        catalog.resources().iter().filter(|resource| resource.server == *server).count(),
-    ];
+    let counts = offer_counts(server, catalog);
     let stderr = host.stderr_tail(server);
     let decided = [trust_of_folder(configured), policy(&view.config, configured)];
     Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, stderr, decided }
@@ -250,9 +246,7 @@ impl Report<'_> {
             steps.push(good("ping", "answered".to_owned(), Some(*took)));
         }
         if self.view.agreed.is_some() {
-            let [tools, prompts, resources] = self.counts;
-            let counts = [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
-            steps.push(good("offers", counts.join(", "), self.view.listing_took));
+            steps.push(good("offers", offer_counts_text(self.counts), self.view.listing_took));
         }
         steps.extend(self.problems.iter().map(|problem| bad("problem", problem.clone())));
         steps.extend(self.failure.iter().map(|error| bad("connect", error.message().to_owned())));
