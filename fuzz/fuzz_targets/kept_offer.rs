@@ -54,7 +54,7 @@ fn compare_list<T>(list: Option<&OfferedList<T>>, value: &Value) {
     let count = |name: &str| members.get(name).and_then(Value::as_array).map(Vec::len);
     assert_eq!(count("entries"), Some(list.entries.len()));
     assert_eq!(count("setAside"), Some(list.set_aside.len()));
-    assert_eq!(members.get("ttlMs").and_then(Value::as_u64), Some(list.cache.ttl_ms));
+    assert_eq!(members.get("ttlMs").and_then(Value::as_u64), list.cache.ttl_ms);
 }
 
 /// Nothing is believed before it was read, nor for more than a month.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use toolgate::policy::Mode;
 use toolgate::rulebook::RulebookOptions;
@@ -179,6 +179,9 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     }
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    if let Some(cli) = parse_frequent(&words) {
+        return Typed::Run(cli);
+    }
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
         Ok(mut cli) => {
@@ -195,6 +198,33 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     }
 }
 
+/// Adds what a command takes to its grammar.
+type Takes = fn(clap::Command) -> clap::Command;
+
+/// Commands that scripts run again and again.
+const FREQUENT: [(&str, Takes); 6] = [
+    ("tools", commands::tools::Arguments::augment_args),
+    ("call", commands::call::Arguments::augment_args),
+    ("prompts", commands::prompts::Arguments::augment_args),
+    ("prompt", commands::prompt::Arguments::augment_args),
+    ("resources", commands::resources::Arguments::augment_args),
+    ("read", commands::read::Arguments::augment_args),
+];
+
+/// Reads the words of a frequent command with a grammar that has no other: making the whole one takes longer than all else that a command
+/// does before it works. Nothing when they are not right, or about something else; then the whole grammar tells.
+fn parse_frequent(words: &[OsString]) -> Option<Cli> {
+    let (name, takes) = FREQUENT.iter().find(|(name, _)| words.iter().any(|word| word == name))?;
+    let matches = grammar_of(name, *takes).try_get_matches_from(words).ok()?;
+    Cli::from_arg_matches(&matches).ok()
+}
+
+/// The grammar of one command, with the options of all.
+fn grammar_of(name: &'static str, takes: Takes) -> clap::Command {
+    let grammar = Options::augment_args(clap::Command::new("toolgate")).subcommand_required(true);
+    grammar.subcommand(takes(clap::Command::new(name)))
+}
+
 /// The same complaint without its layout: the first line, and the advice.
 fn for_programs(text: &str) -> CommandError {
     let message = text.lines().next().unwrap_or_default();
@@ -206,9 +236,11 @@ fn for_programs(text: &str) -> CommandError {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use std::ffi::OsString;
 
-    use super::{Cli, Command, Typed, VERSION, parse};
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::{Cli, Command, FREQUENT, Typed, VERSION, grammar_of, parse, parse_frequent};
     use crate::json::JsonWriter;
 
     #[test]
@@ -238,6 +270,34 @@ mod tests {
             assert_eq!(cli.options.config.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
             let is_yes = matches!(&cli.command, Command::Call(_));
             assert_eq!(cli.options.yes, is_yes, "{line}");
+        }
+    }
+
+    #[test]
+    fn frequent_commands_mean_the_same_without_the_others() {
+        let lines = [
+            ("tools", true),
+            ("--json tools time --desc --search words --fresh", true),
+            ("call --yes echo message=hello --args {} --server s", true),
+            ("--server tools call x", false),
+            ("tools --help", false),
+            ("tools --wrong", false),
+            ("tools a b", false),
+            ("policy explain call", false),
+            ("mcp list", false),
+            ("call", false),
+            ("", false),
+        ];
+        for (line, expected) in lines {
+            let words: Vec<OsString> = format!("toolgate {line}").split_whitespace().map(Into::into).collect();
+            let narrow = parse_frequent(&words);
+            assert_eq!(narrow.is_some(), expected, "{line}");
+            if let Some(narrow) = narrow {
+                assert_eq!(format!("{narrow:?}"), format!("{:?}", Cli::parse_from(words)), "{line}");
+            }
+        }
+        for (name, takes) in FREQUENT {
+            grammar_of(name, takes).debug_assert();
         }
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) call_rules: CallRules,
     /// Whether a server that asks for a login may have one at once.
     pub(crate) offers_login: bool,
+    /// Whether all servers that are wanted are shown, so that one that asks for a login has to be known before.
+    pub(crate) shows_all: bool,
     /// What is done with what servers offered in earlier runs.
     pub(crate) memory: Memory,
     /// All servers that may be started.
@@ -54,6 +56,11 @@ impl Plan {
     /// The same, for a command that can do with what servers offered a little while ago.
     pub(crate) fn with_memory(self) -> Self {
         Self { memory: Memory::Used, ..self }
+    }
+
+    /// The same, for a command that shows what there is.
+    pub(crate) fn showing_all(self) -> Self {
+        Self { shows_all: true, ..self }
     }
 
     /// The same, for a command that starts these servers.
@@ -111,6 +118,7 @@ impl Configured {
             env_exceptions,
             call_rules,
             offers_login: true,
+            shows_all: false,
             memory: Memory::Renewed,
             // Where nothing may be started, the command that wants to is told why.
             admitted: admit(&self.setup.servers, &self.setup.folder).unwrap_or_default(),

@@ -2,6 +2,9 @@
 
 use std::task::Poll;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -36,8 +39,8 @@ impl Interrupts {
 
 /// Waits until somebody wants us to stop.
 pub(crate) async fn interrupted() {
-    let wait = |kind| async move {
-        match signal(kind) {
+    let wait = |number: i32| async move {
+        match signal(SignalKind::from_raw(number)) {
             Ok(mut signals) => {
                 signals.recv().await;
             }
@@ -45,10 +48,39 @@ pub(crate) async fn interrupted() {
             Err(_) => std::future::pending().await,
         }
     };
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => {}
-        () = wait(SignalKind::terminate()) => {}
-        () = wait(SignalKind::hangup()) => {}
-        () = wait(SignalKind::quit()) => {}
+    let mut waiting: FuturesUnordered<_> = heeded().map(wait).collect();
+    if waiting.next().await.is_none() {
+        std::future::pending::<()>().await; // Nobody can.
+    }
+}
+
+/// The signals that ask us to stop: those that whoever started us has not switched off, as `nohup` does.
+pub(crate) fn heeded() -> impl Iterator<Item = i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = ignored_in(&status);
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(move |number| ignored >> (number - 1) & 1 == 0)
+}
+
+/// The signals that are switched off, as bits. Where nobody tells, none is.
+fn ignored_in(status: &str) -> u64 {
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ignored_in;
+
+    #[test]
+    fn what_is_switched_off_is_read_from_the_system() {
+        let cases = [
+            ("Name:\ta\nSigIgn:\t0000000000001001\nSigCgt:\t0\n", 0x1001),
+            ("SigIgn:\tzero\n", 0),
+            ("SigBlk:\tff\n", 0),
+            ("", 0),
+        ];
+        for (status, expected) in cases {
+            assert_eq!(ignored_in(status), expected, "{status:?}");
+        }
     }
 }

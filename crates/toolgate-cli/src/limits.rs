@@ -86,11 +86,23 @@ pub(crate) const RUNTIME_FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What waits to be read by one program that the runtime works for; whoever does not read slows only itself.
 pub(crate) const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
 
+/// One line that the runtime has a program say beside its results: more than anybody reads, and less than a frame.
+pub(crate) const TALK_LINE_BYTES_MAX: usize = 256 * 1024;
+
+/// Questions of servers that are open in one command: a person answers one after the other.
+pub(crate) const SERVER_QUESTIONS_MAX: usize = 16;
+
 /// The path of a socket: what the smallest system takes.
 pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// Commands that the runtime runs at once; more than that are run by whoever brought them.
 pub(crate) const RUNTIME_VISITS_MAX: usize = 128;
+
+/// Programs that are connected to the runtime at once, those included that have not said what they want.
+pub(crate) const RUNTIME_CONNECTIONS_MAX: usize = 256;
+
+/// How long whoever reads slowly may take to read the end of their command when the runtime ends.
+pub(crate) const RUNTIME_LAST_WORDS_MS: u64 = 1000;
 
 /// Hosts that the runtime keeps, one for each folder and environment; the one unused the longest makes room.
 pub(crate) const RUNTIME_HOSTS_MAX: usize = 16;
@@ -98,8 +110,14 @@ pub(crate) const RUNTIME_HOSTS_MAX: usize = 16;
 /// How long somebody who connected to the runtime may take to say what they want.
 pub(crate) const RUNTIME_REQUEST_MS: u64 = 10_000;
 
-/// How long the runtime may take to say whether it takes a command: then it hangs, and nobody knows whether it has begun.
-pub(crate) const RUNTIME_TAKEN_MS: u64 = 30_000;
+/// How long the runtime may take to say whether it takes a command: then it hangs, and the command is taken back.
+pub(crate) const RUNTIME_TAKEN_MS: u64 = 5_000;
+
+/// How long the runtime may take to end a command that the person stopped, until it is left alone with it.
+pub(crate) const RUNTIME_STOP_MS: u64 = 5_000;
+
+/// How long the runtime looks whether a server wants a login, before it shows somebody at a terminal what there is.
+pub(crate) const RUNTIME_LOGIN_LOOK_MS: u64 = 2_000;
 
 /// How long the runtime may take to start, and to end.
 pub(crate) const RUNTIME_CHANGE_MS: u64 = 20_000;

@@ -91,7 +91,7 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
 /// How many tools, prompts and resources a server offers.
 pub(crate) fn offer_counts(server: &ServerName, catalog: &Catalog) -> [usize; 3] {
     [
-        catalog.tools().iter().filter(|tool| tool.id.server == *server).count(),
+        catalog.tools_of(server).len(),
         catalog.prompts().iter().filter(|prompt| prompt.server == *server).count(),
         catalog.resources().iter().filter(|resource| resource.server == *server).count(),
     ]

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +24,10 @@ use crate::front_end::Person;
 use crate::interrupt::Interrupts;
 use crate::login::TerminalGuide;
 use crate::printer::{Form, Printer};
+use crate::runtime::conditions::{Conditions, number};
+use crate::runtime::context::Context;
 use crate::runtime::frames::Errand;
-use crate::runtime::hosts::{Context, Lent, Listener};
+use crate::runtime::hosts::{Lent, Listener};
 use crate::runtime::place::Place;
 use crate::runtime::visit::{Visit, VisitorConfirms, World};
 use crate::runtime::words::is_shared;
@@ -63,13 +64,12 @@ impl Session {
     pub(crate) fn new(options: Options) -> Self {
         let vars = variables();
         let form = if options.json { Form::Json } else { Form::Text };
-        let terminal = terminal(&vars, options.no_color);
+        let terminal = Terminal::around(&vars, options.no_color);
         if !terminal.colours {
             inquire::set_global_render_config(RenderConfig::empty());
         }
         let printer = Printer::new(form, terminal);
-        #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
-        let (dirs, workspace) = (folders(|name| std::env::var_os(name)), current_folder());
+        let (dirs, workspace) = (folders(variable), current_folder());
         let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
         Self { options, env, printer, visit: None }
     }
@@ -136,10 +136,12 @@ impl Session {
         }
         let talk = self.printer.talk();
         if trust_question::can_ask(self) {
-            if trust_question::has_to_ask(&setup.folder) {
-                self.hand_back()?;
-            }
-            if trust_question::settle(&self.env, &setup.settings, &setup.folder, talk)? == Settled::Anew {
+            if self.visit.is_some() {
+                // There is no terminal here on which the person could be asked.
+                if trust_question::has_to_ask(&setup.folder) {
+                    self.hand_back()?;
+                }
+            } else if trust_question::settle(&self.env, &setup.settings, &setup.folder, talk)? == Settled::Anew {
                 setup = self.setup()?;
             }
         }
@@ -229,16 +231,23 @@ impl Session {
     /// A host of this command alone, or one that is lent to it. With nothing started yet, as far as the command can see.
     async fn host(&self, plan: &Plan) -> Result<UsedHost> {
         let Some(visit) = &self.visit else { return Ok(UsedHost::Own(self.own_host(plan))) };
+        let context = Context::of(plan, &self.options, self.can_be_asked());
         if plan.memory != Memory::Used {
-            // Servers that are shared say what they have to say when they have it; whoever wants to ask them anew asks servers of their own.
+            // Whoever wants to ask servers anew asks servers of their own, and those that are shared are asked meanwhile.
+            visit.hosts().refresh(&context);
             self.hand_back()?;
         }
-        let context = Context::of(plan, &self.options, self.can_be_asked());
         let talk = self.printer.talk().clone();
         let person = Person { talk, can_be_asked: false, login_guide: None, wants_details: false };
         let listener = Listener { person, visit: visit.clone() };
         match visit.hosts().lend(context, plan, listener).await {
-            Some(lent) => Ok(UsedHost::Lent(lent)),
+            Some(lent) => {
+                // There is nobody here who could lead the person through it. Whoever uses one server notices by itself.
+                if plan.shows_all && plan.offers_login && self.can_be_asked() && lent.wants_login(plan).await {
+                    self.hand_back()?;
+                }
+                Ok(UsedHost::Lent(lent))
+            }
             None => {
                 self.hand_back()?;
                 Ok(UsedHost::Own(self.own_host(plan)))
@@ -286,8 +295,13 @@ impl Session {
         work: impl AsyncFnOnce(&Host, &mut Printer) -> Result<Ending>,
     ) -> Result<Ending> {
         self.in_runtime(async |session| {
-            let used = session.host(plan).await?;
-            let (host, interrupts) = (used.host(), session.interrupts());
+            let interrupts = session.interrupts();
+            let used = tokio::select! {
+                biased;
+                used = session.host(plan) => used?,
+                () = interrupts.next() => return Err(CommandError::interrupted()),
+            };
+            let host = used.host();
             let ended = {
                 let mut working = std::pin::pin!(work(host, &mut session.printer));
                 tokio::select! {
@@ -297,9 +311,12 @@ impl Session {
                     () = interrupts.next() => working.now_or_never().unwrap_or_else(|| Err(CommandError::interrupted())),
                 }
             };
-            let wants_login = matches!(&ended, Err(error) if error.ending() == Ending::LoginNeeded);
-            if wants_login && plan.offers_login && session.can_be_asked() {
-                session.hand_back()?;
+            let can_log_in = plan.offers_login && session.can_be_asked();
+            match ended.as_ref().err().map(CommandError::ending) {
+                Some(Ending::LoginNeeded) if can_log_in => session.hand_back()?,
+                // A server that has run for long may have it by now, and not say so.
+                Some(Ending::Unknown) => session.hand_back()?,
+                _ => {}
             }
             let printer = &mut session.printer;
             printer.talk().waits_no_more();
@@ -377,8 +394,7 @@ pub(crate) fn words() -> impl Iterator<Item = OsString> {
 
 /// Whether a shell asks what could be typed next.
 pub(crate) fn is_asked_by_shell() -> bool {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
-    std::env::var_os("COMPLETE").is_some_and(|shell| !shell.is_empty() && shell != "0")
+    variable("COMPLETE").is_some_and(|shell| !shell.is_empty() && shell != "0")
 }
 
 /// Variables that are not text are of no use to settings.
@@ -395,31 +411,42 @@ pub(crate) fn runtime_for_words() -> Option<Place> {
     if !is_shared(typed.iter().copied()) {
         return None;
     }
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
-    let variable = |name: &str| std::env::var_os(name);
     let is_unwanted = variable(NO_RUNTIME).is_some_and(|value| !value.is_empty());
-    let place = || Place::of(&folders(variable).user, variable(RUNTIME_DIR).map(PathBuf::from).as_deref());
-    if is_unwanted { None } else { Some(place()) }
+    let dirs = folders(variable);
+    // What starts at the folder of whoever typed it would be another one there.
+    if is_unwanted || !are_absolute(&dirs) {
+        return None;
+    }
+    Some(Place::of(&dirs.user, variable(RUNTIME_DIR).map(PathBuf::from).as_deref()))
 }
 
 /// What was typed, and the world it was typed in; nothing when a part of it is no text. In which form the results are wanted.
 pub(crate) fn errand() -> Option<(Errand, Form)> {
     let typed: Vec<String> = words().map(|word| word.into_string().ok()).collect::<Option<_>>()?;
     let (folder, vars) = (current_folder(), variables());
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
-    let is_same = folders(|name| std::env::var_os(name)) == folders(|name| vars.get(name).map(Into::into));
+    let is_same = folders(variable) == folders(|name| vars.get(name).map(Into::into));
     if !is_same || !folder.is_absolute() {
         return None;
     }
+    let (folder_number, conditions) = (number(Path::new(".")), conditions());
     // What stands behind `--` belongs to the tool.
     let has = |option: &str| typed.iter().take_while(|word| *word != "--").any(|word| word == option);
     let form = if has("--json") { Form::Json } else { Form::Text };
-    let terminal = terminal(&vars, has("--no-color"));
+    let terminal = Terminal::around(&vars, has("--no-color"));
     let talk_columns = if terminal.stderr { crate::confirm::measured_columns() } else { None };
-    Some((
-        Errand { words: typed, folder: folder.into_os_string().into_string().ok()?, vars, terminal, talk_columns },
-        form,
-    ))
+    let folder = folder.into_os_string().into_string().ok()?;
+    let errand = Errand { words: typed, folder, vars, terminal, talk_columns, folder_number, conditions };
+    Some((errand, form))
+}
+
+/// What this process runs under.
+pub(crate) fn conditions() -> Conditions {
+    Conditions::here(std::env::current_exe().ok().as_deref(), variable)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 /// Runs what was typed once more, in a process that does without the runtime. Returns only when that cannot be done.
@@ -450,28 +477,16 @@ fn folders(variable: impl Fn(&str) -> Option<OsString>) -> HostDirs {
     HostDirs { user, system: set("TOOLGATE_SYSTEM_DIR").unwrap_or_else(|| SYSTEM_FOLDER.into()), home }
 }
 
+/// Whether the folders of a person are the same wherever they are named.
+pub(crate) fn are_absolute(dirs: &HostDirs) -> bool {
+    let HostDirs { user, system, home } = dirs;
+    user.is_absolute() && system.is_absolute() && home.as_deref().is_none_or(Path::is_absolute)
+}
+
 /// A folder that was removed under our feet is still the one we were started in; whoever uses it will say that it is gone.
 pub(crate) fn current_folder() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the process")]
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
-}
-
-fn terminal(vars: &BTreeMap<String, String>, no_color: bool) -> Terminal {
-    let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
-    let is_dumb = vars.get("TERM").is_some_and(|name| name == "dumb");
-    let stdout = std::io::stdout().is_terminal();
-    let asked = vars.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let measured = || {
-        let size = if stdout { rustix::termios::tcgetwinsize(std::io::stdout()).ok() } else { None };
-        size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
-    };
-    Terminal {
-        stdin: std::io::stdin().is_terminal(),
-        stdout,
-        stderr: std::io::stderr().is_terminal(),
-        columns: asked.or_else(measured),
-        colours: !no_color && !is_set("NO_COLOR") && !is_dumb,
-    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ pub(crate) trait Listener: fmt::Debug + Send + Sync {
 
     /// Sees what is waited for; nothing any more, when it is `None`.
     fn sees_waiting(&self, for_what: Option<&str>);
+
+    /// What was said so far is heard now: the command is about to do something that takes its time.
+    fn sees_it_begin(&self);
 }
 
 /// What is said beside the results. Shared: servers say something while a command is at work.
@@ -114,6 +117,11 @@ impl Talk {
             bar
         });
         bar.set_message(visible::line(for_what).into_owned());
+    }
+
+    /// The command is about to do what it is for, and that may take its time.
+    pub(crate) fn begins(&self) {
+        self.listener.iter().for_each(|listener| listener.sees_it_begin());
     }
 
     /// Nothing is waited for any more.

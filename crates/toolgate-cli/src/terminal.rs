@@ -1,6 +1,8 @@
-//! What the program is connected to: which of its streams are terminals, how wide, with or without colours. Plain data, made by `session`.
+//! What the program is connected to: which of its streams are terminals, how wide, with or without colours. Plain data.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::io::IsTerminal as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,25 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
+    /// What the streams of this process are, with what these variables say about them.
+    pub(crate) fn around(vars: &BTreeMap<String, String>, no_color: bool) -> Self {
+        let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = vars.get("TERM").is_some_and(|name| name == "dumb");
+        let stdout = std::io::stdout().is_terminal();
+        let asked = vars.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let measured = || {
+            let size = if stdout { rustix::termios::tcgetwinsize(std::io::stdout()).ok() } else { None };
+            size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+        };
+        Self {
+            stdin: std::io::stdin().is_terminal(),
+            stdout,
+            stderr: std::io::stderr().is_terminal(),
+            columns: asked.or_else(measured),
+            colours: !no_color && !is_set("NO_COLOR") && !is_dumb,
+        }
+    }
+
     /// Whether a person can be asked something.
     pub(crate) const fn can_ask(&self) -> bool {
         self.stdin && self.stderr

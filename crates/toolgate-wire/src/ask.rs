@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::Result;
 use crate::raw::{RawJson, write_string};
+use crate::tasks::Task;
 use crate::view::{CallResult, PromptResult, ReadResult};
 
 impl Call {
@@ -43,11 +44,11 @@ impl Client {
 
     /// The same for a call with time limits or progress of its own.
     pub async fn finish_tool_call(&self, call: Call) -> Result<CallResult> {
-        let result = self.request(call).await?;
-        if crate::rounds::result_type(&result)?.as_deref() == Some("task") {
-            return CallResult::read(self.finish_task(&result).await?);
-        }
-        CallResult::read(result)
+        let call = call.begun();
+        let result = self.request(call.clone()).await?;
+        // Following a task takes room that most calls do without.
+        let is_task = Task::is_in(&result)?;
+        CallResult::read(if is_task { Box::pin(self.finish_task(&call, &result)).await? } else { result })
     }
 
     /// Gets a prompt.

@@ -33,12 +33,13 @@ pub struct Call {
     id: Option<CallId>,
     idle: Duration,
     total: Duration,
+    /// When it has to have ended; that long after it is made, where nobody has begun it before.
+    ends: Option<Instant>,
     progress: Option<Progress>,
     about: Option<Id>,
     headers: Vec<(HeaderName, HeaderValue)>,
     silent_when_dropped: bool,
     mark: Option<SendMark>,
-    in_this_session: bool,
 }
 
 impl Call {
@@ -51,12 +52,12 @@ impl Call {
             id: None,
             idle: Duration::from_millis(REQUEST_IDLE_MS),
             total: Duration::from_millis(REQUEST_TOTAL_MS),
+            ends: None,
             progress: None,
             about: None,
             headers: Vec::new(),
             silent_when_dropped: false,
             mark: None,
-            in_this_session: false,
         }
     }
 
@@ -108,6 +109,33 @@ impl Call {
         self
     }
 
+    /// Begins it: how long it may take in all counts from now on, over every request that it takes. Beginning it again changes nothing.
+    #[must_use]
+    pub fn begun(mut self) -> Self {
+        self.ends = Some(self.ends_at());
+        self
+    }
+
+    /// How much of its time is left.
+    pub fn time_left(&self) -> Duration {
+        self.ends_at().saturating_duration_since(Instant::now())
+    }
+
+    fn ends_at(&self) -> Instant {
+        self.ends.unwrap_or_else(|| Instant::now() + self.total)
+    }
+
+    /// Waits for something that this call takes, for as long as it may take in all.
+    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        tokio::time::timeout_at(self.ends_at(), work).await.unwrap_or_else(|_| Err(self.timed_out(false)))
+    }
+
+    /// When it has waited long enough, with the last sign of life at `touched`; whether that is for want of another.
+    pub(crate) fn patience(&self, touched: Instant) -> (Instant, bool) {
+        let (idle_end, total_end) = (touched + self.idle, self.ends_at());
+        (idle_end.min(total_end), idle_end < total_end)
+    }
+
     /// Hears the progress of this call.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
@@ -136,18 +164,6 @@ impl Call {
         self
     }
 
-    /// Not made again in a new session when the server has lost this one: a server that was started anew may offer something else, and whoever
-    /// calls looks at that first. The error is [`Error::SessionLost`].
-    #[must_use]
-    pub fn in_this_session(mut self) -> Self {
-        self.in_this_session = true;
-        self
-    }
-
-    pub(crate) fn is_for_this_session(&self) -> bool {
-        self.in_this_session
-    }
-
     /// Not announced as cancelled when dropped: the handshake must never be.
     pub(crate) fn silent_when_dropped(mut self) -> Self {
         self.silent_when_dropped = true;
@@ -158,7 +174,15 @@ impl Call {
         Message::Request(Request { id: Id::number(id), method: self.method.clone(), params: self.params.clone() })
     }
 
-    fn timed_out(&self, idle: bool) -> Error {
+    fn outgoing(&self, id: CallId) -> Outgoing {
+        let mut outgoing = Outgoing::one(self.message(id)).about(self.about.clone());
+        outgoing.headers.clone_from(&self.headers);
+        outgoing.name.clone_from(&self.name);
+        outgoing.departure = Departure::of(self.mark.iter().cloned().collect());
+        outgoing
+    }
+
+    pub(crate) fn timed_out(&self, idle: bool) -> Error {
         Error::TimedOut { method: self.method.clone(), after: if idle { self.idle } else { self.total }, idle }
     }
 }
@@ -198,14 +222,30 @@ impl Drop for Unfinished<'_> {
 
 impl Core {
     pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<RawJson> {
+        let call = call.begun();
         let id = call.id.unwrap_or_else(|| self.next_call_id());
         let started = Instant::now();
         let answer = self.enter(id, call.progress.clone(), started)?;
-        let mut outgoing = Outgoing::one(call.message(id)).about(call.about.clone());
-        outgoing.headers.clone_from(&call.headers);
-        outgoing.name.clone_from(&call.name);
-        outgoing.departure = Departure::of(call.mark.iter().cloned().collect());
+        let outgoing = call.outgoing(id);
         self.exchange(id, &call, outgoing, (started, answer)).await
+    }
+
+    /// Makes a call whose answer nobody waits for. Where the transport needs no waiting, it is on its way when this returns.
+    pub(crate) fn call_soon(self: &Arc<Self>, call: &Call) {
+        let (Ok(runtime), Ok(room)) =
+            (tokio::runtime::Handle::try_current(), self.running.unattended.clone().try_acquire_owned())
+        else {
+            return;
+        };
+        let id = call.id.unwrap_or_else(|| self.next_call_id());
+        let Ok(answer) = self.enter(id, None, Instant::now()) else { return };
+        self.send_soon(call.outgoing(id), room);
+        let (core, limit) = (self.clone(), call.idle);
+        runtime.spawn(async move {
+            // Waited for, so that it is not taken for an answer that came too late.
+            let _is_told = tokio::time::timeout(limit, answer).await.is_ok();
+            core.leave(id);
+        });
     }
 
     async fn exchange(
@@ -224,7 +264,7 @@ impl Core {
         };
         let mut sending = pin!(self.send(outgoing));
         let mut sent = false;
-        let mut alarm = pin!(sleep_until(started + call.idle.min(call.total)));
+        let mut alarm = pin!(sleep_until(call.patience(started).0));
         loop {
             tokio::select! {
                 biased;
@@ -235,13 +275,12 @@ impl Core {
                 }
                 () = &mut alarm => {
                     let touched = lock(&self.waiting).get(&id).map_or(started, |waiting| waiting.touched);
-                    let (idle_end, total_end) = (touched + call.idle, started + call.total);
-                    let now = Instant::now();
-                    if now >= idle_end.min(total_end) {
+                    let (end, is_idle) = call.patience(touched);
+                    if Instant::now() >= end {
                         unfinished.reason = "the time limit was reached";
-                        return Err(call.timed_out(now < total_end));
+                        return Err(call.timed_out(is_idle));
                     }
-                    alarm.as_mut().reset(idle_end.min(total_end));
+                    alarm.as_mut().reset(end);
                 }
             }
         }

@@ -42,6 +42,12 @@ pub trait ClientSide: Send + Sync + 'static {
         tracing::debug!(%defect, "unusable message");
     }
 
+    /// Hears that the server has forgotten the session, or cannot be reached any more, while nobody asked it anything. What runs may still be
+    /// answered.
+    fn lost(&self, why: &Error) {
+        tracing::debug!(%why, "connection lost");
+    }
+
     /// Hears that the connection ended.
     fn closed(&self, why: &Error) {
         tracing::debug!(%why, "connection closed");
@@ -109,6 +115,8 @@ pub(crate) struct Inner {
     child: Option<ChildHandle>,
     /// Which arguments of which tools travel as headers too (2026-07-28 over HTTP).
     tool_headers: Mutex<HashMap<String, ParamHeaders>>,
+    /// Whether a lost session is made anew.
+    renews_sessions: bool,
     /// Held while a lost session is made anew; counts how often.
     sessions: tokio::sync::Mutex<u64>,
     /// What a new session must be told again.
@@ -127,6 +135,7 @@ pub(crate) struct Opened {
     pub(crate) handler: Arc<ClientHandler>,
     pub(crate) http: Option<Arc<HttpLink>>,
     pub(crate) child: Option<ChildHandle>,
+    pub(crate) renews_sessions: bool,
 }
 
 impl fmt::Debug for Client {
@@ -144,6 +153,7 @@ impl Client {
             agreement: Mutex::new(Arc::new(agreement)),
             http: opened.http,
             child: opened.child,
+            renews_sessions: opened.renews_sessions,
             tool_headers: Mutex::default(),
             sessions: tokio::sync::Mutex::new(0),
             kept: Mutex::default(),
@@ -178,6 +188,11 @@ impl Client {
         &self.0.peer
     }
 
+    /// Whether the server has given us a session, which it can lose.
+    pub fn has_session(&self) -> bool {
+        self.0.http.as_ref().is_some_and(|http| http.has_session())
+    }
+
     /// The process, when the server is a child of ours.
     pub fn child(&self) -> Option<&ChildHandle> {
         self.0.child.as_ref()
@@ -198,12 +213,12 @@ impl Client {
             return crate::rounds::run(self, call).await;
         }
         self.keep(&call);
-        if self.0.http.is_none() {
+        if self.0.http.is_none() || !self.0.renews_sessions {
             return self.send_as(&agreement, call).await;
         }
         let session = *self.0.sessions.lock().await; // Waits while a lost session is being made anew.
         match self.send_as(&agreement, call.clone()).await {
-            Err(Error::SessionLost(_)) if !call.is_for_this_session() => {
+            Err(Error::SessionLost(_)) => {
                 self.renew_session(session).await?;
                 self.send(call).await
             }
@@ -386,6 +401,10 @@ impl Handler for ClientHandler {
 
     fn defect(&self, defect: &Defect) {
         self.side.defect(defect);
+    }
+
+    fn lost(&self, why: &Error) {
+        self.side.lost(why);
     }
 
     fn closed(&self, why: &Error) {

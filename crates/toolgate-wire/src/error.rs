@@ -78,6 +78,9 @@ pub enum Error {
     /// The server no longer knows our session, and has refused the request for that.
     #[error("the server has lost the session (HTTP {})", .0.as_u16())]
     SessionLost(StatusCode),
+    /// A call has become a task that the server tells nothing more about: it may have been done or not.
+    #[error("{0}")]
+    TaskLost(Arc<str>),
     /// The server speaks no version that we know.
     #[error("the server speaks MCP {offered}, which is not supported; supported are {}", crate::era::Version::list())]
     UnknownVersion {
@@ -231,6 +234,14 @@ impl RpcError {
     /// `-32603` with what failed.
     pub fn internal(what: impl Into<String>) -> Self {
         Self::new(Self::INTERNAL_ERROR, what)
+    }
+
+    /// Whether it says, in one of the ways of servers in use, that the session is not known.
+    pub fn says_session_is_lost(&self) -> bool {
+        const CODES: [i64; 3] = [-32000, -32001, RpcError::INVALID_REQUEST];
+        const WORDS: [&str; 6] = ["not found", "no valid", "invalid", "unknown", "expired", "terminated"];
+        let text = self.message.to_ascii_lowercase();
+        CODES.contains(&self.code) && text.contains("session") && WORDS.iter().any(|word| text.contains(word))
     }
 
     /// Reads whatever stands in `error`; an odd one becomes a readable message instead of a failure.

@@ -6,13 +6,14 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::call::Call;
 use crate::error::{Result, RpcError};
-use crate::limits::RUNNING_REQUESTS_MAX;
+use crate::limits::{CLOSE_MS, RUNNING_REQUESTS_MAX};
 use crate::link::Outgoing;
 use crate::message::{Defect, DefectKind, Id, Message, Notification, Request, Response};
 use crate::peer::{Core, Handler, lock};
@@ -206,6 +207,13 @@ impl Running {
         }
         running.insert(id.clone(), Some(cancel));
         Ok((cancelled, RunningGuard { core: core.clone(), id: id.clone() }))
+    }
+
+    /// Waits until the messages that nobody waits for have left, for as long as closing may take.
+    pub(crate) async fn wait_for_unattended(&self) {
+        let all = u32::try_from(RUNNING_REQUESTS_MAX).unwrap_or(u32::MAX);
+        let left = self.unattended.acquire_many(all);
+        let _have_left = tokio::time::timeout(Duration::from_millis(CLOSE_MS), left).await.is_ok();
     }
 
     /// Cancels a request; its id stays taken until it has ended.

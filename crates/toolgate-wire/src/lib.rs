@@ -8,6 +8,7 @@ pub mod limits;
 pub mod error;
 
 pub mod raw;
+mod scan;
 
 pub mod message;
 

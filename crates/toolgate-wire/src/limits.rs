@@ -34,6 +34,9 @@ pub const PAGES_MAX: usize = 100_000;
 /// Entries of one list, over all its pages.
 pub const LIST_ENTRIES_MAX: usize = 1_000_000;
 
+/// All pages of one list together, as they came: a hundred times what large servers list, and a fraction of what a machine has.
+pub const LIST_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// One pagination cursor.
 pub const CURSOR_BYTES_MAX: usize = 64 * 1024;
 
@@ -133,7 +136,7 @@ pub const CHILD_GRACE_MS: u64 = 2_000;
 /// How often the watchdog that ends our servers after us is started: one that does not stay is not insisted on.
 pub const WATCHDOG_STARTS_MAX: usize = 16;
 
-/// Processes of the system that are looked at to find what a server left behind.
+/// Processes below a server that are looked at to find those that left its group.
 pub const PROCESSES_MAX: usize = 64 * 1024;
 
 /// How often one request is sent while its server refuses who we are: stale, then renewed, then with what the refusal asked for.

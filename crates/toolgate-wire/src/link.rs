@@ -154,6 +154,13 @@ impl Inbound {
         }
     }
 
+    /// The other side has forgotten us, or cannot be reached any more; what runs may still be answered.
+    pub(crate) fn lost(&self, why: &Error) {
+        if let Some(core) = self.0.upgrade() {
+            guarded(|| core.lost(why));
+        }
+    }
+
     /// Nothing will arrive any more.
     pub fn closed(&self, why: &Error) {
         if let Some(core) = self.0.upgrade() {

@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::headers::ParamHeaders;
-use crate::limits::{CURSOR_BYTES_MAX, LIST_ENTRIES_MAX, LimitBreach, PAGES_MAX};
+use crate::limits::{CURSOR_BYTES_MAX, LIST_BYTES_MAX, LIST_ENTRIES_MAX, LimitBreach, PAGES_MAX};
 use crate::raw::RawJson;
 use crate::view::{CacheHint, Entry, EntryDefect, Listing, Prompt, Resource, ResourceTemplate, Tool, read_entries};
 
@@ -15,6 +15,7 @@ struct Pages {
     method: &'static str,
     member: &'static str,
     entries: Vec<RawJson>,
+    bytes: usize,
     cache: Option<CacheHint>,
     seen: HashSet<RawJson>,
     /// Why the list ended before its end, if it did.
@@ -22,6 +23,10 @@ struct Pages {
 }
 
 impl Pages {
+    fn of(method: &'static str, member: &'static str) -> Self {
+        Self { method, member, entries: Vec::new(), bytes: 0, cache: None, seen: HashSet::new(), cut: None }
+    }
+
     /// Takes one page in; gives the cursor of the next.
     fn take(&mut self, result: &RawJson) -> Result<Option<RawJson>> {
         let page = result.member(self.member).and_then(|entries| entries.elements());
@@ -29,6 +34,11 @@ impl Pages {
             return Err(Error::protocol(format!("the answer to `{}` has no list `{}`", self.method, self.member)));
         };
         self.entries.extend(page);
+        self.bytes = self.bytes.saturating_add(result.as_bytes().len());
+        if self.bytes > LIST_BYTES_MAX {
+            let what = format!("bytes of `{}`", self.method);
+            return Err(Error::Limit(LimitBreach::new("LIST_BYTES_MAX", LIST_BYTES_MAX, what)));
+        }
         if self.entries.len() > LIST_ENTRIES_MAX {
             let what = format!("entries of `{}`", self.method);
             return Err(Error::Limit(LimitBreach::new("LIST_ENTRIES_MAX", LIST_ENTRIES_MAX, what)));
@@ -91,7 +101,7 @@ impl Client {
     }
 
     async fn list<T: Entry>(&self, method: &'static str, member: &'static str) -> Result<Listing<T>> {
-        let mut pages = Pages { method, member, entries: Vec::new(), cache: None, seen: HashSet::new(), cut: None };
+        let mut pages = Pages::of(method, member);
         let mut cursor: Option<RawJson> = None;
         loop {
             let params = cursor.map(|cursor| RawJson::EMPTY_OBJECT.with_member("cursor", &cursor));
@@ -103,7 +113,11 @@ impl Client {
         }
         let (entries, mut defects) = read_entries(pages.entries);
         defects.extend(pages.cut);
-        Ok(Listing { entries, defects, cache: pages.cache.unwrap_or_default() })
+        let mut cache = pages.cache.unwrap_or_default();
+        if self.version().is_modern() {
+            cache.ttl_ms.get_or_insert(0); // It has to be said there, and who does not say it wants to be asked each time.
+        }
+        Ok(Listing { entries, defects, cache })
     }
 }
 
@@ -112,14 +126,7 @@ mod tests {
     use super::*;
 
     fn pages() -> Pages {
-        Pages {
-            method: "tools/list",
-            member: "tools",
-            entries: Vec::new(),
-            cache: None,
-            seen: HashSet::new(),
-            cut: None,
-        }
+        Pages::of("tools/list", "tools")
     }
 
     fn page(entries: usize, cursor: &str) -> RawJson {
@@ -154,6 +161,11 @@ mod tests {
         assert!(crowded.take(&page(1, "a")).is_ok());
         let error = crowded.take(&page(1, "b")).unwrap_err().to_string();
         assert!(error.contains("LIST_ENTRIES_MAX = 1000000"), "{error}");
+        let mut heavy = pages();
+        heavy.bytes = LIST_BYTES_MAX - page(0, "a").as_bytes().len();
+        assert!(heavy.take(&page(0, "a")).is_ok());
+        let error = heavy.take(&page(0, "b")).unwrap_err().to_string();
+        assert!(error.contains("LIST_BYTES_MAX = 268435456"), "{error}");
         let error = pages().take(&RawJson::EMPTY_OBJECT).unwrap_err().to_string();
         assert_eq!(error, "the answer to `tools/list` has no list `tools`");
     }

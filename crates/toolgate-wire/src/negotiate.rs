@@ -73,6 +73,9 @@ pub struct ConnectOptions {
     pub limit: Duration,
     /// How long the probe may stay unanswered before the handshake is tried beside it.
     pub probe_patience: Duration,
+    /// Whether a session that the server has lost is made anew by itself. Else requests end with [`Error::SessionLost`]: a server that was
+    /// started anew may offer something else, and whoever asks may want to look at that first.
+    pub renews_sessions: bool,
     /// Sees every frame.
     pub tap: Option<Tap>,
     /// Where the child is put that a failed connection leaves behind, to explain the failure with what it wrote to stderr. It lives as
@@ -91,6 +94,7 @@ impl ConnectOptions {
             era: None,
             limit: Duration::from_millis(CONNECT_MS),
             probe_patience: Duration::from_millis(PROBE_PATIENCE_MS),
+            renews_sessions: true,
             tap: None,
             child: StartedChild::default(),
         }
@@ -187,7 +191,7 @@ impl Negotiation {
                     link as Arc<dyn Link>
                 };
                 let peer = Peer::start(handler.clone(), self.options.tap.clone(), opened);
-                return Ok(Opened { peer, handler, http, child });
+                return Ok(self.opened(peer, handler, http, child));
             }
             Some(Endpoint::Sse(endpoint)) => Box::new(sse_client::connect(endpoint.clone()).await?.open()),
             Some(Endpoint::Pair(_) | Endpoint::Streams(..)) => match self.endpoint.take() {
@@ -198,7 +202,17 @@ impl Negotiation {
             None => return Err(Error::closed("the stream cannot be opened a second time")),
         };
         let peer = Peer::start(handler.clone(), self.options.tap.clone(), link);
-        Ok(Opened { peer, handler, http, child })
+        Ok(self.opened(peer, handler, http, child))
+    }
+
+    fn opened(
+        &self,
+        peer: Peer,
+        handler: Arc<ClientHandler>,
+        http: Option<Arc<HttpLink>>,
+        child: Option<ChildHandle>,
+    ) -> Opened {
+        Opened { peer, handler, http, child, renews_sessions: self.options.renews_sessions }
     }
 
     /// Asks for the newest version, and does what the answer means.
@@ -330,7 +344,7 @@ impl Negotiation {
         let peer = Peer::start(handler.clone(), self.options.tap.clone(), transport.open());
         let mut agreement = initialize(&peer, &handler, None).await?;
         agreement.era = Era::LegacySse;
-        Ok(Client::new(Opened { peer, handler, http: None, child: None }, agreement))
+        Ok(Client::new(self.opened(peer, handler, None, None), agreement))
     }
 }
 

@@ -41,6 +41,11 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Hears that the other side has forgotten us, or cannot be reached any more; what runs may still be answered.
+    fn lost(&self, why: &Error) {
+        tracing::debug!(%why, "connection lost");
+    }
+
     /// Hears that the connection ended.
     fn closed(&self, why: &Error) {
         tracing::debug!(%why, "connection closed");
@@ -155,7 +160,13 @@ impl Peer {
     pub async fn close(&self) {
         let core = &self.0.core;
         core.end(&Error::closed("closed by this side")); // First, so that what closing causes is not taken for the reason.
+        core.running.wait_for_unattended().await; // Whoever gave a call up a moment ago wants the other side to hear of it.
         core.opened_link().close().await;
+    }
+
+    /// Makes a call whose answer nobody waits for.
+    pub(crate) fn call_soon(&self, call: &Call) {
+        self.0.core.call_soon(call);
     }
 
     /// This peer, without keeping it alive.
@@ -308,6 +319,10 @@ impl Core {
     /// Takes a call out again; `false` when its answer has already been delivered.
     pub(crate) fn leave(&self, id: CallId) -> bool {
         lock(&self.waiting).remove(&id).is_some()
+    }
+
+    pub(crate) fn lost(&self, why: &Error) {
+        self.handler.lost(why);
     }
 
     pub(crate) fn is_waiting(&self, id: CallId) -> bool {

@@ -3,15 +3,18 @@
 //! Payloads travel through the wire in this form. The bytes are shared, never copied, and parsed only by whoever
 //! looks inside; what nobody understands therefore leaves exactly as it came.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use bytestring::ByteString;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::limits::{JSON_DEPTH_MAX, LimitBreach};
+use crate::scan;
 
 /// Values above this size are worth a search before they are parsed.
 const SEARCH_FIRST_BYTES: usize = 4096;
@@ -106,20 +109,34 @@ impl RawJson {
         if !self.is_object() || (is_large && !needs_escape(key) && !mentions(&self.0, key.as_bytes())) {
             return None; // A large value is searched before it is parsed.
         }
-        let members: Members<'_> = self.read().ok()?;
-        members.0.into_iter().find(|(name, _)| name == key).map(|(_, value)| self.share(value))
+        let members = scan::members(&self.0)?;
+        members.into_iter().find(|(name, _)| is_key(name, key)).map(|(_, value)| self.part(value))
     }
 
     /// The members of an object in the order they stand; empty when this is no object.
     pub fn members(&self) -> Vec<(String, Self)> {
-        let Ok(members) = self.read::<Members<'_>>() else { return Vec::new() };
-        members.0.into_iter().map(|(name, value)| (name.into_owned(), self.share(value))).collect()
+        let members = scan::members(&self.0).unwrap_or_default();
+        members.into_iter().map(|(name, value)| (key_text(name).into_owned(), self.part(value))).collect()
     }
 
     /// The elements of an array; `None` when this is no array.
     pub fn elements(&self) -> Option<Vec<Self>> {
-        let elements: Vec<&RawValue> = self.read().ok()?;
-        Some(elements.into_iter().map(|element| self.share(element)).collect())
+        let elements = scan::elements(&self.0)?;
+        Some(elements.into_iter().map(|element| self.part(element)).collect())
+    }
+
+    /// A value within this one.
+    fn part(&self, value: &[u8]) -> Self {
+        Self(self.0.slice_ref(value))
+    }
+
+    /// The text that this value is; `None` when it is something else. One without escapes shares its bytes.
+    pub fn to_text(&self) -> Option<ByteString> {
+        let inner = self.0.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        match memchr::memchr(b'\\', inner) {
+            None => ByteString::try_from(self.0.slice_ref(inner)).ok(),
+            Some(_) => self.read::<String>().ok().map(ByteString::from),
+        }
     }
 
     /// The same object with `key` set to `value`; every other byte stays as it is.
@@ -148,45 +165,33 @@ impl RawJson {
     }
 }
 
-/// Members of an object, in order, borrowed.
-struct Members<'a>(Vec<(std::borrow::Cow<'a, str>, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    members.push((key, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
-    }
+/// Whether a key that is written like this is `key`.
+fn is_key(written: &[u8], key: &str) -> bool {
+    if written.contains(&b'\\') { key_text(written) == key } else { written == key.as_bytes() }
 }
 
-/// A key that borrows when it can. Half a surrogate pair, which is no character, is replaced: it must not hide the other members.
-struct Key<'a>(std::borrow::Cow<'a, str>);
+/// The key that is written like this.
+fn key_text(written: &[u8]) -> Cow<'_, str> {
+    if !written.contains(&b'\\') {
+        return String::from_utf8_lossy(written);
+    }
+    let quoted = [b"\"", written, b"\""].concat();
+    serde_json::from_slice::<Key>(&quoted).map(|Key(key)| key.into()).unwrap_or_default()
+}
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+/// A key that has escapes. Half a surrogate pair, which is no character, is replaced: it must not hide the other members.
+struct Key(String);
+
+impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Key<'de>;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Key;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a key")
             }
-            fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Key(String::from_utf8_lossy(key)))
-            }
             fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(String::from_utf8_lossy(key).into_owned().into()))
+                Ok(Key(String::from_utf8_lossy(key).into_owned()))
             }
         }
         deserializer.deserialize_bytes(Visitor)

@@ -12,6 +12,7 @@ use crate::raw::RawJson;
 
 /// Runs a request to its end.
 pub(crate) async fn run(client: &Client, call: Call) -> Result<RawJson> {
+    let call = call.begun();
     let mut round = call.clone();
     let mut refreshed = false;
     for _ in 0..INPUT_ROUNDS_MAX {
@@ -27,7 +28,7 @@ pub(crate) async fn run(client: &Client, call: Call) -> Result<RawJson> {
             other => other?,
         };
         match result_type(&result)?.as_deref() {
-            Some("input_required") => round = next_round(client, &call, &result).await?,
+            Some("input_required") => round = call.in_time(next_round(client, &call, &result)).await?,
             _ => return Ok(result),
         }
     }

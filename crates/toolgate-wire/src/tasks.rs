@@ -1,13 +1,17 @@
-//! Tasks (extension `io.modelcontextprotocol/tasks` of 2026-07-28): a tool call that goes on after its answer.
+//! Tasks (extension `io.modelcontextprotocol/tasks` of 2026-07-28): a tool call that goes on after its answer, within the time limits of the
+//! call.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::client::Client;
+use crate::era::Role;
 use crate::error::{Error, Result, RpcError};
+use crate::limits::{ACCEPT_MS, INPUT_ROUNDS_MAX, LimitBreach};
 use crate::raw::RawJson;
 use crate::rounds;
 
@@ -67,6 +71,35 @@ impl Task {
             raw.member("pollIntervalMs").and_then(|value| value.read::<u64>().ok()).map_or(POLL, Duration::from_millis);
         Ok(Self { message: text("statusMessage"), id, status, poll_interval: interval.clamp(POLL_MIN, POLL_MAX), raw })
     }
+
+    /// Whether a result is a task that has begun, in place of what it will give.
+    pub fn is_in(result: &RawJson) -> Result<bool> {
+        Ok(rounds::result_type(result)?.as_deref() == Some("task"))
+    }
+
+    /// Whether nothing has happened to it since it was looked at before.
+    fn says_the_same(&self, before: &Self) -> bool {
+        let updated = |task: &Self| task.raw.member("lastUpdatedAt");
+        (self.status, &self.message) == (before.status, &before.message) && updated(self) == updated(before)
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self.status, TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled)
+    }
+
+    /// What came of it.
+    fn outcome(&self) -> Result<RawJson> {
+        if self.status == TaskStatus::Completed {
+            let without = || Error::protocol(format!("the task `{}` is completed without a result", self.id));
+            return self.raw.member("result").ok_or_else(without);
+        }
+        let error = match (self.status, self.raw.member("error")) {
+            (TaskStatus::Failed, Some(error)) => RpcError::lenient(error),
+            (TaskStatus::Failed, None) => RpcError::internal("the task failed without saying why"),
+            _ => RpcError::internal(format!("the task `{}` was cancelled", self.id)),
+        };
+        Err(Error::Rpc(error))
+    }
 }
 
 impl Client {
@@ -86,47 +119,100 @@ impl Client {
         self.request(Call::new("tasks/cancel", Some(json!({ "taskId": id }).into()))).await.map(drop)
     }
 
-    /// Follows a task to its end, answering what it asks; dropping the future gives the task up.
-    pub async fn finish_task(&self, created: &RawJson) -> Result<RawJson> {
+    /// Follows the task that `call` has become to its end, answering what it asks. The time limits of the call hold for it: whatever the
+    /// server says about the task that it has not said before is a sign of life, and that it still knows the task is none. Dropping the future
+    /// gives the task up, and so does every error but [`Error::LoginNeeded`], after which it can be followed again.
+    pub async fn finish_task(&self, call: &Call, created: &RawJson) -> Result<RawJson> {
         let mut task = Task::read(created.clone())?;
         let mut unfinished = UnfinishedTask { client: self, id: Some(task.id.clone()) };
-        let mut answered = HashSet::new();
+        let mut following = Following::of(call);
+        while !task.has_ended() {
+            task = self.next_look(&task, &mut following).await.inspect_err(|error| {
+                if matches!(error, Error::LoginNeeded(_)) {
+                    unfinished.id = None;
+                }
+            })?;
+        }
+        unfinished.id = None;
+        task.outcome()
+    }
+
+    /// Answers what a task asks, and looks at it again.
+    async fn next_look(&self, task: &Task, following: &mut Following) -> Result<Task> {
+        if task.status == TaskStatus::InputRequired && self.answer_task(task, following).await? {
+            following.rounds += 1;
+        }
+        if following.rounds > INPUT_ROUNDS_MAX {
+            let what = "rounds of input in one task";
+            return Err(Error::Limit(LimitBreach::new("INPUT_ROUNDS_MAX", INPUT_ROUNDS_MAX, what)));
+        }
+        self.look_again(task, following).await
+    }
+
+    /// Looks at a task when it is time to. A look that is lost on the way is made again: looking changes nothing.
+    async fn look_again(&self, task: &Task, following: &mut Following) -> Result<Task> {
         loop {
-            match task.status {
-                TaskStatus::Working => {}
-                TaskStatus::InputRequired => self.answer_task(&task, &mut answered).await?,
-                TaskStatus::Completed => {
-                    unfinished.id = None;
-                    return task.raw.member("result").ok_or_else(|| {
-                        Error::protocol(format!("the task `{}` is completed without a result", task.id))
-                    });
-                }
-                TaskStatus::Failed => {
-                    unfinished.id = None;
-                    let error = task
-                        .raw
-                        .member("error")
-                        .map_or_else(|| RpcError::internal("the task failed without saying why"), RpcError::lenient);
-                    return Err(Error::Rpc(error));
-                }
-                TaskStatus::Cancelled => {
-                    unfinished.id = None;
-                    return Err(Error::Rpc(RpcError::internal(format!("the task `{}` was cancelled", task.id))));
-                }
+            let (end, is_idle) = following.call.patience(following.touched);
+            let now = Instant::now();
+            if now >= end {
+                return Err(following.call.timed_out(is_idle));
             }
-            tokio::time::sleep(task.poll_interval).await;
-            task = self.task(&task.id).await?;
+            tokio::time::sleep_until(end.min(now + task.poll_interval)).await;
+            let left = end.saturating_duration_since(Instant::now());
+            let look = Call::new("tasks/get", Some(json!({ "taskId": task.id }).into())).total_limit(left);
+            match self.request(look).await {
+                Ok(raw) => {
+                    let looked = Task::read(raw)?;
+                    if !looked.says_the_same(task) {
+                        following.touched = Instant::now();
+                    }
+                    return Ok(looked);
+                }
+                Err(Error::Rpc(refusal)) => {
+                    let what = format!("the server tells no more about the task `{}`: {refusal}", task.id);
+                    return Err(Error::TaskLost(what.into()));
+                }
+                Err(Error::TimedOut { .. } | Error::Io { .. }) => {}
+                Err(Error::Http(failure)) if failure.status.is_server_error() => {}
+                Err(error) => return Err(error),
+            }
         }
     }
 
-    /// Answers the questions of a task that have not been answered yet.
-    async fn answer_task(&self, task: &Task, answered: &mut HashSet<String>) -> Result<()> {
+    /// Answers the questions of a task that have not been answered yet; whether there were any.
+    async fn answer_task(&self, task: &Task, following: &mut Following) -> Result<bool> {
         let mut questions = task.raw.member("inputRequests").map(|requests| requests.members()).unwrap_or_default();
-        questions.retain(|(key, _)| answered.insert(key.clone()));
-        match rounds::answer(self, questions).await? {
-            Some(answers) => self.update_task(&task.id, &answers).await,
-            None => Ok(()),
+        questions.retain(|(key, _)| following.answered.insert(key.clone()));
+        let Some(answers) = following.call.in_time(rounds::answer(self, questions)).await? else { return Ok(false) };
+        following.call.in_time(self.update_task(&task.id, &answers)).await?;
+        following.touched = Instant::now();
+        Ok(true)
+    }
+
+    /// Gives a task up, whoever waits for what comes of that.
+    fn give_up_task(&self, id: &str) {
+        if self.version().allows(Role::Client, "tasks/cancel") {
+            let params = self.introduced(&json!({ "taskId": id }).into());
+            let limit = Duration::from_millis(ACCEPT_MS);
+            self.peer().call_soon(&Call::new("tasks/cancel", Some(params)).idle_limit(limit));
         }
+    }
+}
+
+/// A task that is followed.
+struct Following {
+    /// The call that it was, whose time limits hold.
+    call: Call,
+    /// The last sign of life.
+    touched: Instant,
+    /// The questions that were answered, and in how many rounds.
+    answered: HashSet<String>,
+    rounds: usize,
+}
+
+impl Following {
+    fn of(call: &Call) -> Self {
+        Self { call: call.clone().begun(), touched: Instant::now(), answered: HashSet::new(), rounds: 0 }
     }
 }
 
@@ -138,10 +224,8 @@ struct UnfinishedTask<'a> {
 
 impl Drop for UnfinishedTask<'_> {
     fn drop(&mut self) {
-        let Some(id) = self.id.take() else { return };
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let client = self.client.clone();
-            runtime.spawn(async move { client.cancel_task(&id).await.ok() });
+        if let Some(id) = self.id.take() {
+            self.client.give_up_task(&id);
         }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
+use crate::hex::hex;
+
 /// The text of a value.
 pub(crate) fn text(value: &Value) -> String {
     let mut out = String::new();
@@ -15,8 +17,7 @@ pub(crate) fn text(value: &Value) -> String {
 /// The SHA-256 of that text, as `sha256:` and hexadecimal digits.
 pub(crate) fn hash(value: &Value) -> String {
     let digest = digest(&SHA256, text(value).as_bytes());
-    let digits: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    format!("sha256:{}", hex(digest.as_ref()))
 }
 
 /// The text of an object with every member of the top level between NUL characters, which cannot occur in JSON: so a pattern can tell a real
@@ -55,15 +56,27 @@ fn write(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        // A text, a number, a word: serde_json has one way to write each, and writing to a string cannot fail.
+        Value::String(text) => write_text(text, out),
+        // A number, a word: serde_json has one way to write each, and writing to a string cannot fail.
         plain => drop(write!(out, "{plain}")),
     }
 }
 
 fn write_member(key: &str, value: &Value, out: &mut String) {
-    write(&Value::from(key), out);
+    write_text(key, out);
     out.push(':');
     write(value, out);
+}
+
+fn write_text(text: &str, out: &mut String) {
+    // Most texts stand there as they are.
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\' && byte != 0x7f) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        let _written = write!(out, "{}", Value::from(text)).is_ok();
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! `HostEvent`: the news of all stages as one closed enum; built by the host, read by front ends.
 
+use std::time::Duration;
+
 use tokio::sync::broadcast;
 
 use crate::connect::{Kind, ServerStatus};
@@ -21,6 +23,13 @@ pub enum HostEvent {
         status: ServerStatus,
         /// What went wrong, if that is why.
         error: Option<Error>,
+    },
+    /// When a server that is not there is tried again.
+    Planned {
+        /// Which server.
+        server: ServerName,
+        /// How long from now; nothing when only somebody who uses it makes it try.
+        wait: Option<Duration>,
     },
     /// Everything that was to be found out about a server has been.
     Settled(ServerName),

@@ -8,6 +8,7 @@ mod follow;
 mod logins;
 mod shown;
 mod start_plan;
+mod watching;
 
 use std::fmt;
 use std::sync::Arc;
@@ -240,7 +241,7 @@ impl Host {
             let tool = catalog.find(name)?;
             Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };
-        match self.board.wait_for(&self.shown, found).await {
+        match self.look_for(found).await {
             Ok((catalog, _)) => Ok(catalog),
             Err(catalog) => Err(self.missing(catalog.unknown(name))),
         }
@@ -259,7 +260,7 @@ impl Host {
                 names => error.hinting(format!("did you mean `{}`?", names.join("`, `"))),
             }
         };
-        match self.board.wait_for(&self.shown, found).await {
+        match self.look_for(found).await {
             Ok((catalog, _)) => catalog.find_prompt(name).cloned().ok_or_else(|| unknown(&catalog)),
             Err(catalog) => Err(self.missing(unknown(&catalog))),
         }
@@ -267,13 +268,34 @@ impl Host {
 
     /// The server that has the resource at `uri`: one that lists it, else one that has a template for it.
     pub async fn find_resource(&self, uri: &str) -> Result<ServerName> {
-        let found = |catalog: &Catalog| Some((catalog.lister_of(uri)?.clone(), false));
-        match self.board.wait_for(&self.shown, found).await {
-            Ok((_, server)) => Ok(server),
-            Err(catalog) => catalog.template_for(uri).map(|template| template.server.clone()).ok_or_else(|| {
-                let what = format!("no server lists the resource `{}` or has a template for it", uri.escape_debug());
-                self.missing(Error::new(ErrorKind::UnknownResource, what))
-            }),
+        let listed = |catalog: &Catalog| Some((catalog.lister_of(uri)?.clone(), false));
+        let fits = |catalog: &Catalog| catalog.template_for(uri).map(|template| template.server.clone());
+        let known = match self.board.wait_for(&self.shown, listed).await {
+            Ok((_, server)) => Some(server),
+            Err(catalog) => fits(&catalog),
+        };
+        let found = match known {
+            Some(server) => Some(server),
+            None => match self.look_for(listed).await {
+                Ok((_, server)) => Some(server),
+                Err(catalog) => fits(&catalog),
+            },
+        };
+        found.ok_or_else(|| {
+            let what = format!("no server lists the resource `{}` or has a template for it", uri.escape_debug());
+            self.missing(Error::new(ErrorKind::UnknownResource, what))
+        })
+    }
+
+    /// Waits until what is looked for is found for good. What no server is known to have may be new: then those are asked that are known from
+    /// earlier runs only, or not at all.
+    async fn look_for(
+        &self,
+        find: impl Fn(&Catalog) -> Option<(ServerName, bool)>,
+    ) -> Result<(Arc<Catalog>, ServerName), Arc<Catalog>> {
+        match self.board.wait_for(&self.shown, &find).await {
+            Err(_) if self.board.wake(&self.shown) => self.board.wait_for(&self.shown, find).await,
+            found => found,
         }
     }
 

@@ -13,6 +13,7 @@ mod canonical_json;
 mod env;
 mod error;
 mod glob;
+mod hex;
 mod keychain;
 pub mod limits;
 mod own_files;

@@ -169,6 +169,9 @@ pub const REFRESH_AGAIN_MS: u64 = 500;
 /// How long after an announced change the list is read, so that a server that announces without end is not asked without end.
 pub const REFRESH_PACE_MS: u64 = 50;
 
+/// The longest that is waited before the lists of a server are read that announces changes without end.
+pub const REFRESH_PACE_LONGEST_MS: u64 = 5_000;
+
 /// The instructions of one server.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 16 * 1024;
 
@@ -264,8 +267,6 @@ pub const EXCERPT_CHARS_MAX: usize = 60;
 
 /// Memory of all compiled regular expressions of a schema.
 pub const PATTERNS_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-// --- copied for local compile: shell ---
 
 /// One shell command; programs are handed over as files, not as commands.
 pub const SHELL_TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -377,6 +378,18 @@ pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
 
 /// How long records may wait for the disk when they are written through at intervals.
 pub const AUDIT_FSYNC_MS: u64 = 1_000;
+
+/// How long whoever wrote to the audit log keeps others from it after the last record: longer than a call takes that follows another.
+pub const AUDIT_TURN_MS: u64 = 2;
+
+/// How long whoever writes to the audit log without a pause keeps others from it.
+pub const AUDIT_TURN_MS_MAX: u64 = 8;
+
+/// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.
+pub const AUDIT_BEGUN_MAX: usize = 256;
+
+/// The longest of these that is remembered.
+pub const AUDIT_BEGUN_BYTES_MAX: usize = 16 * 1024;
 
 /// The start of a torn line that is kept with the record of its repair.
 pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;

@@ -15,6 +15,10 @@ const HASH_DIGITS: usize = 8;
 
 /// Only characters that names may have, and not too many of them.
 pub(crate) fn clean(name: &str) -> String {
+    // Most names are what they may be.
+    if name.len() <= EXPOSED_NAME_CHARS_MAX && name.bytes().all(|byte| is_legal(char::from(byte))) {
+        return name.to_owned();
+    }
     let cleaned: String = name.chars().map(|letter| if is_legal(letter) { letter } else { '_' }).collect();
     if cleaned.len() <= EXPOSED_NAME_CHARS_MAX {
         return cleaned;
@@ -61,7 +65,8 @@ pub(crate) fn has_hash(name: &str) -> bool {
 /// A name as a restriction compares it: without blanks around it, in small letters. Each letter for itself, so that a part of a name is
 /// folded as it is within the whole.
 pub(crate) fn folded(name: &str) -> String {
-    name.trim().chars().flat_map(char::to_lowercase).collect()
+    let name = name.trim();
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.chars().flat_map(char::to_lowercase).collect() }
 }
 
 /// The spellings by which a restriction knows a tool or a server: its own name, and the name as it is shown.

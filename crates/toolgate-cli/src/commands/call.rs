@@ -93,6 +93,7 @@ impl Calling<'_> {
         let options = RunOptions { timeout: self.arguments.timeout.map(Duration::from_millis), max_duration: None };
         let call = catalog.prepare(call)?;
         let started = Instant::now();
+        printer.talk().begins();
         // Dropped when the person stops waiting: the server is told.
         let outcome = tokio::select! {
             biased;
@@ -162,6 +163,8 @@ fn bounded(source: impl std::io::Read, name: &str) -> Result<String> {
     let mut text = String::new();
     let read = source.take(ARGUMENTS_BYTES_MAX + 1).read_to_string(&mut text);
     match read {
+        // Whoever was to send it wants us to stop.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => Err(CommandError::interrupted()),
         Err(error) => Err(CommandError::usage(format!("cannot read {name}: {error}"))),
         Ok(bytes) if bytes as u64 > ARGUMENTS_BYTES_MAX => {
             Err(CommandError::usage(format!("{name} is larger than {ARGUMENTS_BYTES_MAX} bytes")))

@@ -37,7 +37,7 @@ impl Offers {
         let servers = configured.chosen(only.as_deref())?;
         let troubles = Troubles::new(session, only.is_some());
         let plan = configured.plan(self.interest).starting(&servers);
-        let plan = if fresh { plan } else { plan.with_memory() };
+        let plan = if fresh { plan } else { plan.with_memory() }.showing_all();
         session.with_host(&plan, async |host, printer| match printer.form() {
             Form::Json => self.print_json(host, servers, troubles, printer).await,
             Form::Text => self.print_text(host, servers, troubles, printer).await,

@@ -12,7 +12,6 @@ use crate::exit_code::Ending;
 use crate::listing::counted;
 use crate::printer::{Form, Printer};
 use crate::runtime::client;
-use crate::runtime::frames::Wants;
 use crate::runtime::status::{RuntimeStatus, ServerStatus};
 use crate::session::Session;
 
@@ -33,14 +32,14 @@ pub(crate) struct Arguments {}
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Ending> {
-    let answer = client::ask(&session.runtime_place(), Wants::Status)?;
+    let answer = client::status(&session.runtime_place())?;
     let printer = &mut session.printer;
     match (printer.form(), answer) {
         (Form::Json, None) => printer.json(|json| json.object(|object| object.flag("running", false)))?,
         (Form::Text, None) => {
             printer.line("toolgate is not up; every command starts the servers it needs (`toolgate up` keeps them)")?;
         }
-        (Form::Json, Some((answer, _))) => {
+        (Form::Json, Some(answer)) => {
             let status = RawJson::from(answer);
             printer.json(|json| {
                 json.object(|object| {
@@ -49,7 +48,7 @@ pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Endin
                 })
             })?;
         }
-        (Form::Text, Some((answer, _))) => {
+        (Form::Text, Some(answer)) => {
             let status = serde_json::from_value(answer).map_err(|error| {
                 let message = format!("what the runtime says is not understood: {error}");
                 CommandError::new(Ending::Unreachable, "runtime", message)
@@ -61,11 +60,17 @@ pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Endin
 }
 
 fn print(printer: &mut Printer, status: &RuntimeStatus) -> Result<()> {
-    let RuntimeStatus { pid, version, up_ms, requests, memory_bytes, hosts } = status;
+    let RuntimeStatus { pid, version, up_ms, requests, running, memory_bytes, hosts, .. } = status;
     let up = ago(*up_ms);
-    let (requests, memory) =
+    let (mut requests, memory) =
         (counted(usize::try_from(*requests).unwrap_or(usize::MAX), "request"), mebibytes(*memory_bytes));
+    if *running > 0 {
+        requests.push_str(&format!(" ({running} running)"));
+    }
     printer.line(&format!("toolgate {version} is up (pid {pid}) for {up}, {requests}, {memory}"))?;
+    if let Some(why) = status.why_not() {
+        printer.line(&why)?;
+    }
     for host in hosts {
         printer.line("")?;
         let paint = printer.paint();

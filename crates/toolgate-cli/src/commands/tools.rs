@@ -62,7 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
-    let plan = if arguments.fresh { plan } else { plan.with_memory() };
+    let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,
@@ -97,7 +97,7 @@ impl Listing<'_> {
         })?;
         if self.explain == Explain::All {
             for view in &views {
-                let tools: Vec<&CatalogTool> = tools_of(&catalog, view.name()).collect();
+                let tools: Vec<&CatalogTool> = catalog.tools_of(view.name()).iter().collect();
                 let reasons = Reasons::of(view.name(), &catalog, &tools, self.explain);
                 reasons.and(denied.sentences(view.name())).tell(printer.talk());
             }
@@ -120,7 +120,7 @@ impl Listing<'_> {
             for view in &arrived {
                 self.troubles.tell(view, &talk);
                 if view.agreed.is_some() {
-                    let denied = Denied::of(host, &catalog, tools_of(&catalog, view.name()));
+                    let denied = Denied::of(host, &catalog, catalog.tools_of(view.name()).iter());
                     let block = Block { view, catalog: &catalog, denied: &denied, is_first };
                     let tools = self.print_block(&block, printer)?;
                     is_first &= tools.is_none();
@@ -145,7 +145,7 @@ impl Listing<'_> {
     fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Option<Vec<CatalogTool>>> {
         let server = block.view.name();
         let is_shown = |tool: &&CatalogTool| self.wanted.has(tool) && !block.denied.has(tool);
-        let tools: Vec<&CatalogTool> = tools_of(block.catalog, server).filter(is_shown).collect();
+        let tools: Vec<&CatalogTool> = block.catalog.tools_of(server).iter().filter(is_shown).collect();
         if tools.is_empty() && self.arguments.search.is_some() {
             return Ok(None);
         }
@@ -207,7 +207,7 @@ impl Denied {
 /// What the tools of one server, printed before all had arrived, are called in the end: one line when a slower server had a name first.
 fn correction(printed: &[CatalogTool], last: &Catalog) -> Option<String> {
     let server = &printed.first()?.id.server;
-    let names: HashMap<_, _> = tools_of(last, server).map(|tool| (&tool.id, tool)).collect();
+    let names: HashMap<_, _> = last.tools_of(server).iter().map(|tool| (&tool.id, tool)).collect();
     let mut renamed = printed.iter().filter_map(|tool| {
         let now = names.get(&tool.id).filter(|now| now.name != tool.name)?;
         let why = now.renamed.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
@@ -244,13 +244,6 @@ impl Wanted {
     }
 }
 
-fn tools_of<'a, 's>(
-    catalog: &'a Catalog,
-    server: &'s ServerName,
-) -> impl Iterator<Item = &'a CatalogTool> + use<'a, 's> {
-    catalog.tools().iter().filter(move |tool| tool.id.server == *server)
-}
-
 fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<()> {
     json.object(|object| {
         object.string("name", tool.name.as_str())?;
@@ -260,7 +253,7 @@ fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<
         object.optional_string("description", tool.description())?;
         object.raw("inputSchema", Some(&tool.input_schema()))?;
         object.raw("outputSchema", tool.output_schema())?;
-        object.raw("annotations", tool.annotations().as_ref())?;
+        object.raw("annotations", tool.annotations())?;
         object.flag("trusted", tool.trusted)
     })
 }

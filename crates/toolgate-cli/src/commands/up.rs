@@ -2,27 +2,26 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
-use std::time::Duration;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::limits::{RUNTIME_LOG_BYTES_MAX, RUNTIME_LOG_LINES_MAX};
+use crate::limits::{RUNTIME_CHANGE_MS, RUNTIME_LOG_BYTES_MAX, RUNTIME_LOG_LINES_MAX};
 use crate::printer::Form;
 use crate::runtime::client::{self, OWN_FOLDER};
-use crate::runtime::frames::{VERSION, Wants};
 use crate::runtime::place::Place;
 use crate::runtime::serve::{Seat, serve};
 use crate::runtime::status::RuntimeStatus;
-use crate::session::{Session, this_program};
+use crate::session::{Session, are_absolute, this_program};
 
 /// How long it stays up without work, when the settings say nothing.
 const IDLE_MINUTES: f64 = 30.0;
 
-/// How often, and at which distance, one that starts at the same moment is asked whether it is there.
-const OTHER_LOOKS: u32 = 40;
+/// How often one that starts or ends at the same moment is looked for.
 const OTHER_PAUSE: Duration = Duration::from_millis(50);
 
 /// Keep servers running between commands
@@ -57,8 +56,12 @@ enum Standing {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    if !are_absolute(&session.env().dirs) {
+        let what = "a runtime is for one place: HOME, TOOLGATE_HOME and TOOLGATE_SYSTEM_DIR have to be whole paths";
+        return Err(CommandError::usage(what));
+    }
     let place = session.runtime_place();
-    if let Some((answer, _)) = client::ask(&place, Wants::Status)? {
+    if let Some(answer) = client::status(&place)? {
         return say_running(session, &answer);
     }
     if arguments.foreground { run_here(session, &place, arguments) } else { start(session, &place) }
@@ -69,9 +72,9 @@ fn run_here(session: &mut Session, place: &Place, arguments: &Arguments) -> Resu
     let configured = session.looked_at()?;
     let minutes = configured.setup().settings.number("runtime.idleMinutes").unwrap_or(IDLE_MINUTES);
     let idle = Duration::try_from_secs_f64(minutes * 60.0).unwrap_or(Duration::MAX);
-    let Some(seat) = Seat::take(place.clone()).map_err(|error| cannot(&error))? else {
-        let answer = answer_of_other(place)?;
-        return say_running(session, &answer);
+    let seat = match seat(place)? {
+        Seating::Own(seat) => seat,
+        Seating::Taken(answer) => return say_running(session, &answer),
     };
     if arguments.detached {
         // What happens to the terminal of whoever started it is not for it.
@@ -84,17 +87,29 @@ fn run_here(session: &mut Session, place: &Place, arguments: &Arguments) -> Resu
     said.into_inner().map(|()| Ending::Done)
 }
 
-/// What the one says that has the seat. It may have taken it just now.
-fn answer_of_other(place: &Place) -> Result<serde_json::Value> {
-    for _ in 0..OTHER_LOOKS {
-        if let Some((answer, _)) = client::ask(place, Wants::Status)? {
-            return Ok(answer);
+/// Who has the seat.
+enum Seating {
+    Own(Seat),
+    /// Somebody else, who says this.
+    Taken(serde_json::Value),
+}
+
+/// Takes the seat. One that is starting at the same moment answers soon, and one that is ending leaves soon.
+fn seat(place: &Place) -> Result<Seating> {
+    let deadline = Instant::now() + Duration::from_millis(RUNTIME_CHANGE_MS);
+    loop {
+        if let Some(seat) = Seat::take(place.clone()).map_err(|error| cannot(&error))? {
+            return Ok(Seating::Own(seat));
+        }
+        if let Some(answer) = client::status(place)? {
+            return Ok(Seating::Taken(answer));
+        }
+        if Instant::now() >= deadline {
+            let what = "another one runs that cannot be reached";
+            return Err(CommandError::new(Ending::Unreachable, "runtime", what).hint("`toolgate down` ends it"));
         }
         std::thread::sleep(OTHER_PAUSE);
     }
-    let error =
-        CommandError::new(Ending::Unreachable, "runtime", "another one is starting or ending, and does not answer");
-    Err(error.hint(format!("its process number is in {}", place.lock().display())))
 }
 
 /// Starts it in the background, and waits until it can be reached.
@@ -106,10 +121,7 @@ fn start(session: &mut Session, place: &Place) -> Result<Ending> {
         program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).current_dir("/").spawn()
     });
     let mut child = started.map_err(|error| cannot(&error))?;
-    let mut line = String::new();
-    // It says one line when it can be reached, or ends.
-    let read = child.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
-    let said: Option<serde_json::Value> = read.and_then(|_| serde_json::from_str(&line).ok());
+    let said: Option<serde_json::Value> = first_line(&mut child).and_then(|line| serde_json::from_str(&line).ok());
     let pid = said.as_ref().and_then(|said| said.get("pid")).and_then(serde_json::Value::as_u64);
     match pid.and_then(|pid| u32::try_from(pid).ok()) {
         Some(pid) => say_up(session, pid, if pid == child.id() { Standing::New } else { Standing::Before })
@@ -121,6 +133,24 @@ fn start(session: &mut Session, place: &Place) -> Result<Ending> {
             Err(error.detail(&end_of_log(place)).hint(format!("its log is {}", place.log().display())))
         }
     }
+}
+
+/// What it says when it can be reached, or why it cannot; nothing when it ends without a word. One that says nothing for long is ended.
+fn first_line(child: &mut Child) -> Option<String> {
+    let stdout = child.stdout.take()?;
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(stdout).read_line(&mut line);
+        // Nobody may be waiting any more.
+        let _heard = read.is_ok() && tell.send(line).is_ok();
+    });
+    // It may have to wait for another one to end.
+    let line = told.recv_timeout(Duration::from_millis(2 * RUNTIME_CHANGE_MS)).ok();
+    if line.is_none() {
+        let _ended = child.kill().and_then(|()| child.wait()).is_ok();
+    }
+    line
 }
 
 /// A log that has grown large is put aside.
@@ -152,9 +182,9 @@ fn say_running(session: &mut Session, answer: &serde_json::Value) -> Result<Endi
     let status: RuntimeStatus = serde_json::from_value(answer.clone()).map_err(|error| {
         CommandError::new(Ending::Unreachable, "runtime", format!("the runtime is not understood: {error}"))
     })?;
-    if status.version != VERSION {
-        let other = format!("it is version {} and this is {VERSION}: commands do without it", status.version);
-        session.printer.talk().line(&format!("warning: {other}"));
+    if let Some(why) = status.why_not() {
+        session.printer.talk().line(&format!("warning: {why}"));
+        session.printer.talk().line("hint: `toolgate down && toolgate up` starts it anew from here");
     }
     say_up(session, status.pid, Standing::Before).map(|()| Ending::Done)
 }

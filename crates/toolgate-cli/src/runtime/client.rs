@@ -1,14 +1,14 @@
 //! The program in front of the runtime: sends what was typed, shows what comes back, and does nothing else, so that it costs next to nothing.
 
 use std::io::{self, Read, Write as _};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inquire::ui::RenderConfig;
-use rustix::event::{PollFd, PollFlags, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use toolgate::{ElicitationAnswer, ServerName};
 
 use super::frames::{FrameReader, Request, ToClient, ToRuntime, Wants};
@@ -18,7 +18,8 @@ use crate::ask;
 use crate::confirm;
 use crate::error::CommandError;
 use crate::exit_code::Ending;
-use crate::limits::{ARGUMENTS_BYTES_MAX, RUNTIME_CHANGE_MS, RUNTIME_TAKEN_MS};
+use crate::interrupt::heeded;
+use crate::limits::{ARGUMENTS_BYTES_MAX, RUNTIME_CHANGE_MS, RUNTIME_STOP_MS, RUNTIME_TAKEN_MS};
 use crate::printer::{Form, Printer};
 use crate::question::{Asker, Waiting};
 use crate::session;
@@ -27,6 +28,10 @@ use crate::terminal::Terminal;
 
 /// What to do about a place that is not ours alone.
 pub(crate) const OWN_FOLDER: &str = "only a folder of your own that nobody else can enter is used";
+
+/// What to do about a runtime that does not answer.
+const ABOUT_SILENCE: &str =
+    "`toolgate down` ends it; its process number is in `run/toolgate.lock` beside your settings";
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -45,16 +50,37 @@ pub(crate) fn run_there() -> Option<ExitCode> {
     let (errand, form) = session::errand()?;
     let terminal = errand.terminal;
     let is_call = errand.words.iter().any(|word| word == "call");
-    let first = Connection::new(stream).ask(Wants::Run(errand), RUNTIME_TAKEN_MS);
-    match first {
-        Ok(Some((ToClient::Taken, connection))) => {
-            let relay = Relay { form, terminal, is_call, talk: Arc::new(Talk::new(&terminal)), asks: Vec::new() };
-            Some(relay.run(connection))
-        }
+    let mut connection = Connection::new(stream);
+    let said = connection.say(Wants::Run(Box::new(errand)), RUNTIME_TAKEN_MS);
+    // What takes a moment is done while the runtime is at work.
+    let (talk, heeded) = (Arc::new(Talk::new(&terminal)), heeded().collect());
+    let relay = Relay { form, terminal, is_call, talk, heeded, asks: Vec::new() };
+    match connection.hear(said) {
+        First::Said(ToClient::Taken, connection) => Some(relay.run(connection)),
         // It ended before it began, or wants us to do it.
-        Ok(_) => None,
-        Err(error) => Some(Printer::new(form, terminal).report(&error).into()),
+        First::Said(..) | First::Nothing => None,
+        First::Silence(connection) => match connection.withdraw() {
+            Withdrawn::InTime => {
+                relay.talk.line("warning: the runtime is not used: it does not answer");
+                relay.talk.line(&format!("hint: {ABOUT_SILENCE}"));
+                None
+            }
+            Withdrawn::TooLate => Some(relay.lost()),
+            Withdrawn::Unknown => Some(Printer::new(form, terminal).report(&silent()).into()),
+        },
     }
+}
+
+/// It may have begun or not.
+fn silent() -> CommandError {
+    let error = CommandError::new(Ending::Unreachable, "runtime", "the runtime does not answer");
+    error.hint(ABOUT_SILENCE).hint("`TOOLGATE_NO_RUNTIME=1` does without it")
+}
+
+/// What the runtime there says about itself; nothing when there is none.
+pub(crate) fn status(place: &Place) -> Result<Option<serde_json::Value>, CommandError> {
+    let asked = ask(place, Wants::Status(Box::new(session::conditions())))?;
+    Ok(asked.map(|(status, _)| status))
 }
 
 /// Asks the runtime there for something that is no command; nothing when there is none. What it said, and the connection it said it on.
@@ -67,14 +93,34 @@ pub(crate) fn ask(place: &Place, wants: Wants) -> Result<Option<(serde_json::Val
             return Err(error.hint(OWN_FOLDER));
         }
     };
-    match Connection::new(stream).ask(wants, RUNTIME_CHANGE_MS)? {
-        Some((ToClient::Answer(value), connection)) => Ok(Some((value, connection))),
-        Some(_) => {
+    let mut connection = Connection::new(stream);
+    let said = connection.say(wants, RUNTIME_CHANGE_MS);
+    match connection.hear(said) {
+        First::Said(ToClient::Answer(value), connection) => Ok(Some((value, connection))),
+        First::Said(..) => {
             Err(CommandError::new(Ending::Unreachable, "runtime", "the runtime speaks another version of toolgate")
-                .hint("end its process, and start it again with `toolgate up`"))
+                .hint("`toolgate down && toolgate up` starts it anew"))
         }
-        None => Ok(None),
+        First::Nothing => Ok(None),
+        First::Silence(_) => Err(silent()),
     }
+}
+
+/// What the runtime says first.
+enum First {
+    Said(ToClient, Connection),
+    /// It has ended.
+    Nothing,
+    /// It has taken the request and says nothing.
+    Silence(Connection),
+}
+
+/// Whether a request was taken back before anything was done.
+enum Withdrawn {
+    InTime,
+    TooLate,
+    /// This system does not tell.
+    Unknown,
 }
 
 /// A connection to the runtime.
@@ -90,25 +136,40 @@ impl Connection {
         Self { stream, reader: FrameReader::default(), piece: vec![0; PIECE_BYTES] }
     }
 
-    /// Says what is wanted, and waits for the first frame; nothing when the runtime ended instead.
-    fn ask(mut self, wants: Wants, limit_ms: u64) -> Result<Option<(ToClient, Self)>, CommandError> {
+    /// Says what is wanted.
+    fn say(&mut self, wants: Wants, limit_ms: u64) -> io::Result<()> {
         let request = ToRuntime::Request(Box::new(Request::new(wants)));
-        let limited = self.stream.set_read_timeout(Some(Duration::from_millis(limit_ms)));
-        if limited.and_then(|()| self.stream.write_all(&request.bytes())).is_err() {
-            return Ok(None);
+        let limit = Some(Duration::from_millis(limit_ms));
+        self.stream.set_read_timeout(limit)?;
+        self.stream.set_write_timeout(limit)?;
+        self.stream.write_all(&request.bytes())
+    }
+
+    /// Waits for the first frame, when what is wanted could be said.
+    fn hear(mut self, said: io::Result<()>) -> First {
+        match said.and_then(|()| self.next()) {
+            Ok(Some(frame)) => {
+                let stream = &self.stream;
+                let _unlimited = stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None)).is_ok();
+                First::Said(frame, self)
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                First::Silence(self)
+            }
+            Ok(None) | Err(_) => First::Nothing,
+        }
+    }
+
+    /// Takes a request back that was not answered. The runtime says that it begins before it does; when it cannot say so any more, and has not
+    /// said it, it never will.
+    fn withdraw(mut self) -> Withdrawn {
+        // Elsewhere what has arrived may be thrown away by this.
+        if !cfg!(target_os = "linux") || self.stream.shutdown(Shutdown::Read).is_err() {
+            return Withdrawn::Unknown;
         }
         match self.next() {
-            Ok(Some(frame)) => {
-                let _unlimited = self.stream.set_read_timeout(None).is_ok();
-                Ok(Some((frame, self)))
-            }
-            Ok(None) => Ok(None),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                Err(CommandError::new(Ending::Unreachable, "runtime", "the runtime does not answer")
-                    .hint("its process number is in `run/toolgate.lock` beside your settings")
-                    .hint("`TOOLGATE_NO_RUNTIME=1` does without it"))
-            }
-            Err(_) => Ok(None),
+            Ok(Some(ToClient::Taken)) => Withdrawn::TooLate,
+            _ => Withdrawn::InTime,
         }
     }
 
@@ -153,6 +214,8 @@ struct Relay {
     terminal: Terminal,
     is_call: bool,
     talk: Arc<Talk>,
+    /// The signals that ask us to stop.
+    heeded: Vec<i32>,
     /// Those who wait for answers of the person.
     asks: Vec<Waiting>,
 }
@@ -165,9 +228,11 @@ enum Next {
 
 impl Relay {
     fn run(mut self, mut connection: Connection) -> ExitCode {
-        let (Ok(says), Ok(signals)) = (connection.stream.try_clone(), signals()) else { return self.lost() };
+        let (Ok(says), Ok(signals)) = (connection.stream.try_clone(), signals(&self.heeded)) else {
+            return self.lost();
+        };
         let says = Arc::new(Mutex::new(says));
-        let mut is_interrupted = false;
+        let mut interrupted: Option<Instant> = None;
         loop {
             loop {
                 match connection.buffered() {
@@ -179,24 +244,33 @@ impl Relay {
                     Err(_) => return self.lost(),
                 }
             }
+            let limit = interrupted.map(|since| left_of(Duration::from_millis(RUNTIME_STOP_MS), since));
+            if limit.is_some_and(|left| left == Timespec::default()) {
+                return self.give_up(); // That the connection ends tells it the same.
+            }
             let mut waiting = [PollFd::new(&connection.stream, PollFlags::IN), PollFd::new(&signals, PollFlags::IN)];
-            if poll(&mut waiting, None).is_err() {
+            if poll(&mut waiting, limit.as_ref()).is_err() {
                 continue; // A signal; the pipe says which.
             }
             let [arrived, signalled] = waiting.map(|one| !one.revents().is_empty());
             if signalled {
                 let _which = (&signals).read(&mut [0; 64]).is_ok();
-                if std::mem::replace(&mut is_interrupted, true) {
-                    // Whoever says it twice means it.
-                    self.talk.give_up_question();
-                    return Ending::Stopped.into();
+                if interrupted.replace(Instant::now()).is_some() {
+                    return self.give_up(); // Whoever says it twice means it.
                 }
-                say(&says, &ToRuntime::Interrupt);
+                // What is being said to a runtime that does not listen must not keep us here.
+                let says = says.clone();
+                std::thread::spawn(move || say(&says, &ToRuntime::Interrupt));
             }
             if arrived && !connection.fill().unwrap_or(false) {
                 return self.lost();
             }
         }
+    }
+
+    fn give_up(&mut self) -> ExitCode {
+        self.talk.give_up_question();
+        Ending::Stopped.into()
     }
 
     fn take(&mut self, frame: ToClient, says: &Arc<Mutex<UnixStream>>) -> Next {
@@ -268,6 +342,12 @@ impl Relay {
     }
 }
 
+/// How much of a time is left.
+fn left_of(limit: Duration, since: Instant) -> Timespec {
+    let left = limit.saturating_sub(since.elapsed());
+    Timespec::try_from(left).unwrap_or_default()
+}
+
 /// Puts a question of a server to the person. Blocks until they have decided.
 fn answer_server(talk: &Talk, asker: &Asker, question: ServerQuestion) -> ServerAnswer {
     let id = question.id;
@@ -278,11 +358,11 @@ fn answer_server(talk: &Talk, asker: &Asker, question: ServerQuestion) -> Server
     ServerAnswer { id, answer: answer.into() }
 }
 
-/// Where signals are read from that ask us to stop.
-fn signals() -> io::Result<UnixStream> {
+/// Where these signals are read from.
+fn signals(heeded: &[i32]) -> io::Result<UnixStream> {
     let (read, write) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+    for signal in heeded {
+        signal_hook::low_level::pipe::register(*signal, write.try_clone()?)?;
     }
     Ok(read)
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use super::conditions::Conditions;
 use super::server_question::{ServerAnswer, ServerQuestion};
 use crate::confirm::{AskedQuestion, Picked};
 use crate::limits::RUNTIME_FRAME_BYTES_MAX;
@@ -43,9 +44,9 @@ impl Request {
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Wants {
     /// A command is to be run.
-    Run(Errand),
-    /// Everything `toolgate ps` shows.
-    Status,
+    Run(Box<Errand>),
+    /// Everything `toolgate ps` shows to somebody who runs under these conditions.
+    Status(Box<Conditions>),
     /// All servers are to be asked anew what they offer.
     Refresh,
     /// The end.
@@ -65,6 +66,10 @@ pub(crate) struct Errand {
     pub(crate) terminal: Terminal,
     /// How wide the terminal is on which they are asked.
     pub(crate) talk_columns: Option<usize>,
+    /// Which folder that is: at its path there may be another one for whoever sees other files.
+    pub(crate) folder_number: Option<(u64, u64)>,
+    /// What they run under.
+    pub(crate) conditions: Conditions,
 }
 
 impl fmt::Debug for Errand {

@@ -1,94 +1,27 @@
 //! The hosts that the runtime keeps: one for each folder, environment and choice of servers, lent to one command after the other. What would
 //! give two commands different servers gives them different hosts.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use toolgate::audit::{AuditOptions, FileAudit};
-use toolgate::auth::store::TokenStore;
 use toolgate::call::{CallRules, ProgressSink};
 use toolgate::connect::{FrontEnd, ServerLog, ServerStatus, ServerView};
-use toolgate::settings::EnvExceptions;
+use toolgate::discovery::Availability;
+use toolgate::servers::TransportConfig;
 use toolgate::settings::raw::StartMode;
-use toolgate::{Abilities, Elicitation, ElicitationAnswer, Host, HostEnv, Interest, Memory, Naming, ServerName};
+use toolgate::{Abilities, Elicitation, ElicitationAnswer, ErrorKind, Host, HostEnv, Interest, Memory, ServerName};
 
+use super::context::Context;
 use super::visit::Visit;
-use crate::args::Options;
-use crate::configured::{Plan, naming};
+use crate::configured::Plan;
 use crate::front_end::Person;
-use crate::limits::RUNTIME_HOSTS_MAX;
-
-/// Variables that differ from one terminal to the next and mean nothing to servers.
-const VOLATILE: [&str; 12] = [
-    "_",
-    "SHLVL",
-    "PWD",
-    "OLDPWD",
-    "COLUMNS",
-    "LINES",
-    "COLORTERM",
-    "WINDOWID",
-    "STY",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "TOOLGATE_NO_RUNTIME",
-    "GPG_TTY",
-];
-
-/// The beginnings of names of others.
-const VOLATILE_BEGINNINGS: [&str; 6] = ["TERM", "SSH_", "TMUX", "XDG_SESSION", "VTE_", "KITTY_"];
-
-/// Everything that decides which servers a command gets, and how they are.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Context {
-    /// The folder they are started in.
-    pub(crate) folder: PathBuf,
-    system: PathBuf,
-    home: Option<PathBuf>,
-    config: Option<PathBuf>,
-    allowed: Option<Vec<String>>,
-    trust_folder: bool,
-    /// Whether servers are told that somebody can be asked: that is said once, when they connect.
-    can_be_asked: bool,
-    vars: BTreeMap<String, String>,
-    naming: Naming,
-    connect_limit: usize,
-    env_exceptions: EnvExceptions,
-    token_store: TokenStore,
-}
-
-impl std::fmt::Debug for Context {
-    /// Values of variables may be secret.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("folder", &self.folder).finish_non_exhaustive()
-    }
-}
-
-impl Context {
-    /// Of a command with that plan.
-    pub(crate) fn of(plan: &Plan, options: &Options, can_be_asked: bool) -> Self {
-        let HostEnv { vars, dirs, workspace, .. } = &*plan.env;
-        let is_lasting = |(name, _): &(&String, &String)| {
-            !VOLATILE.contains(&name.as_str()) && !VOLATILE_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
-        };
-        Self {
-            folder: workspace.clone(),
-            system: dirs.system.clone(),
-            home: dirs.home.clone(),
-            config: options.config.as_ref().map(|config| workspace.join(config)),
-            allowed: options.allowed_servers(),
-            trust_folder: options.trust_folder,
-            can_be_asked,
-            vars: vars.iter().filter(is_lasting).map(|(name, value)| (name.clone(), value.clone())).collect(),
-            naming: naming(&plan.settings),
-            connect_limit: plan.settings.connect_limit(),
-            env_exceptions: plan.env_exceptions.clone(),
-            token_store: TokenStore::of(&plan.settings),
-        }
-    }
-}
+use crate::limits::{RUNTIME_HOSTS_MAX, RUNTIME_LOGIN_LOOK_MS};
 
 /// All hosts of the runtime, and what they have in common.
 #[derive(Debug, Default)]
@@ -107,8 +40,13 @@ pub(crate) struct Kept {
     listeners: Arc<Listeners>,
     /// Held while its servers are changed.
     changing: Mutex<()>,
+    /// How the file with the logins was when they were looked at last.
+    logins: Mutex<Option<FileState>>,
     used: Mutex<Instant>,
 }
+
+/// What tells whether a file was written since.
+type FileState = (SystemTime, u64, u64);
 
 /// A host that was lent to a command.
 #[derive(Debug)]
@@ -116,7 +54,7 @@ pub(crate) struct Lent {
     /// What it may use of it.
     pub(crate) host: Host,
     /// Kept for as long as it is used.
-    _kept: Arc<Kept>,
+    kept: Arc<Kept>,
     /// Who is told what servers say meanwhile.
     _listener: Arc<Listener>,
 }
@@ -134,7 +72,8 @@ impl Hosts {
     /// Lends a command the host it needs, with the servers it wants; none when all are in use by others.
     pub(crate) async fn lend(&self, context: Context, plan: &Plan, listener: Listener) -> Option<Lent> {
         let kept = self.kept_for(context, plan)?;
-        kept.bring_up_to_date(plan);
+        let other_logins = kept.other_logins().await;
+        kept.bring_up_to_date(plan, &other_logins);
         kept.wake(plan).await;
         let listener = Arc::new(listener);
         kept.listeners.add(&listener);
@@ -142,7 +81,7 @@ impl Hosts {
         let progress: ProgressSink = Arc::new(move |news| hears.person.progress(news));
         let rules = CallRules { progress: Some(progress), ..plan.call_rules.clone() };
         let host = kept.host.with_rules(rules, &plan.env);
-        Some(Lent { host, _kept: kept, _listener: listener })
+        Some(Lent { host, kept, _listener: listener })
     }
 
     fn kept_for(&self, context: Context, plan: &Plan) -> Option<Arc<Kept>> {
@@ -154,12 +93,35 @@ impl Hosts {
         if all.len() >= RUNTIME_HOSTS_MAX {
             let unused = all.iter().enumerate().filter(|(_, kept)| Arc::strong_count(kept) == 1);
             let (oldest, _) = unused.min_by_key(|(_, kept)| *lock(&kept.used))?;
-            let oldest = all.swap_remove(oldest);
-            tokio::spawn(async move { oldest.host.shutdown().await });
+            end_in_background(vec![all.swap_remove(oldest)]);
         }
         let kept = Arc::new(Kept::new(context, plan));
         all.push(kept.clone());
         Some(kept)
+    }
+
+    /// Ends the servers of hosts that nobody has used for that long.
+    pub(crate) fn end_unused(&self, idle: Duration) {
+        let is_unused = |kept: &Arc<Kept>| Arc::strong_count(kept) == 1 && lock(&kept.used).elapsed() >= idle;
+        self.end_those(is_unused);
+    }
+
+    /// Ends the servers of a folder in which nothing may be started any more.
+    pub(crate) fn end_in(&self, folder: &Path) {
+        let is_unused = |kept: &Arc<Kept>| Arc::strong_count(kept) == 1 && kept.context.folder == folder;
+        self.end_those(is_unused);
+    }
+
+    fn end_those(&self, is_meant: impl FnMut(&Arc<Kept>) -> bool) {
+        let mut all = lock(&self.kept);
+        let (meant, others) = std::mem::take(&mut *all).into_iter().partition(is_meant);
+        *all = others;
+        end_in_background(meant);
+    }
+
+    /// Has the servers of a host list anew what they offer, if there is such a host.
+    pub(crate) fn refresh(&self, context: &Context) {
+        self.all().iter().filter(|kept| kept.context == *context).for_each(|kept| kept.host.refresh());
     }
 
     /// The hosts there are.
@@ -187,6 +149,47 @@ impl Hosts {
     }
 }
 
+/// Nobody waits for servers that end.
+fn end_in_background(hosts: Vec<Arc<Kept>>) {
+    for kept in hosts {
+        tokio::spawn(async move { kept.host.shutdown().await });
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        *lock(&self.kept.used) = Instant::now();
+    }
+}
+
+impl Lent {
+    /// Whether a person would be asked to log in to one of the servers that are wanted. Those that are being connected to are waited for, but not
+    /// for long: a listing shows what is there meanwhile.
+    pub(crate) async fn wants_login(&self, plan: &Plan) -> bool {
+        let host = &self.kept.host;
+        let is_meant = |view: &&ServerView| {
+            let is_remote = !matches!(view.config.transport, TransportConfig::Stdio(_) | TransportConfig::BuiltIn(_));
+            is_remote && plan.wanted.contains(view.name()) && !view.is_remembered
+        };
+        let tries: FuturesUnordered<_> = host
+            .servers()
+            .iter()
+            .filter(is_meant)
+            .filter_map(|view| host.line(view.name()).ok())
+            .map(|line| async move {
+                match line.availability() {
+                    Availability::Live => None,
+                    Availability::Unavailable(error) => Some(error),
+                    // What was to be started only when it is used has been: nobody knew it.
+                    Availability::Connecting | Availability::Resting => line.live().await.err(),
+                }
+            })
+            .collect();
+        let wanted = tries.any(async |error| error.is_some_and(|error| error.kind() == ErrorKind::LoginNeeded));
+        tokio::time::timeout(Duration::from_millis(RUNTIME_LOGIN_LOOK_MS), wanted).await.unwrap_or(false)
+    }
+}
+
 impl Kept {
     fn new(context: Context, plan: &Plan) -> Self {
         let listeners = Arc::new(Listeners { can_be_asked: context.can_be_asked, all: Mutex::default() });
@@ -199,17 +202,26 @@ impl Kept {
             .token_store(context.token_store)
             .memory(Memory::Used)
             .build();
-        Self { context, host, listeners, changing: Mutex::default(), used: Mutex::new(Instant::now()) }
+        let logins = Mutex::new(state_of(host.login_store().path()));
+        Self { context, host, listeners, changing: Mutex::default(), logins, used: Mutex::new(Instant::now()) }
     }
 
-    /// Makes the settings of this moment true for the servers that run, starts those that are wanted, and gives one that failed another try.
-    fn bring_up_to_date(&self, plan: &Plan) {
+    /// The servers to which somebody has logged in or out in another process: what was connected with the login of before is not theirs.
+    async fn other_logins(&self) -> Vec<ServerName> {
+        let now = state_of(self.host.login_store().path());
+        let is_as_before = std::mem::replace(&mut *lock(&self.logins), now) == now;
+        if is_as_before { Vec::new() } else { self.host.changed_logins().await }
+    }
+
+    /// Makes the settings of this moment true for the servers that run, starts those that are wanted, and gives one that failed, or has another
+    /// login now, another try.
+    fn bring_up_to_date(&self, plan: &Plan, other_logins: &[ServerName]) {
         let _one_at_a_time = lock(&self.changing);
         let views = self.host.servers();
-        let has = |name: &ServerName| views.iter().any(|view| view.name() == name);
+        let has = |name: &ServerName| views.iter().any(|view| view.name() == name) && !other_logins.contains(name);
         let has_failed = |name: &ServerName| views.iter().any(|view| view.name() == name && has_failed(view));
         let is_tried_again = |name: &ServerName| plan.wanted.contains(name) && has_failed(name);
-        if plan.wanted.iter().any(is_tried_again) {
+        if !other_logins.is_empty() || plan.wanted.iter().any(is_tried_again) {
             self.host
                 .reconcile(plan.admitted.clone().only(|server| has(&server.name) && !is_tried_again(&server.name)));
         }
@@ -273,6 +285,50 @@ impl FrontEnd for Listeners {
     }
 }
 
+/// How a file is; nothing when it is not there.
+fn state_of(path: &Path) -> Option<FileState> {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len(), about.ino()))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use serde_json::json;
+    use toolgate_testkit::TestWorld;
+
+    use super::Hosts;
+    use crate::args::Options;
+    use crate::limits::RUNTIME_HOSTS_MAX;
+    use crate::runtime::context::Context;
+    use crate::runtime::context::tests::plan;
+
+    #[tokio::test]
+    async fn a_host_that_nobody_uses_makes_room_and_ends_in_time() {
+        let world = TestWorld::new().unwrap();
+        let plan = |number: usize| plan(&world, &json!({"command": "srv"}), &[("NUMBER", &number.to_string())]);
+        let hosts = Hosts::default();
+        let kept_for = |number: usize| {
+            let plan = plan(number);
+            hosts.kept_for(Context::of(&plan, &Options::default(), false), &plan)
+        };
+        let used = kept_for(0).unwrap();
+        assert!(Arc::ptr_eq(&used, &kept_for(0).unwrap()), "the same command gets the same one");
+        let others: Vec<_> = (1..RUNTIME_HOSTS_MAX).map(|number| kept_for(number).unwrap()).collect();
+        assert!(kept_for(RUNTIME_HOSTS_MAX).is_none(), "all are in use");
+        drop(others);
+        assert!(kept_for(RUNTIME_HOSTS_MAX).is_some());
+        assert_eq!(hosts.all().len(), RUNTIME_HOSTS_MAX);
+        hosts.end_unused(Duration::from_secs(3600));
+        assert_eq!(hosts.all().len(), RUNTIME_HOSTS_MAX, "they were used just now");
+        hosts.end_unused(Duration::ZERO);
+        let left = hosts.all();
+        assert!(matches!(left.as_slice(), [one] if Arc::ptr_eq(one, &used)), "{left:?}");
+    }
 }

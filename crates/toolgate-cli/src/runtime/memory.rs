@@ -1,5 +1,6 @@
 //! How much memory processes take, where the system tells: what is resident, of one process or of all in its group.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Where the kernel tells about processes.
@@ -13,15 +14,18 @@ pub(crate) fn of_process(pid: u32) -> Option<u64> {
     resident(&Path::new(PROCESSES).join(pid.to_string()))
 }
 
-/// What is resident of all processes of a group, in bytes.
-pub(crate) fn of_group(group: u32) -> Option<u64> {
-    let processes = std::fs::read_dir(PROCESSES).ok()?;
-    let of_group = processes.filter_map(|process| {
-        let folder = process.ok()?.path();
-        let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
-        if group_in(&stat)? == group { resident(&folder) } else { None }
-    });
-    Some(of_group.sum())
+/// What is resident of all processes of each group, in bytes. The system is looked through once, however many groups are asked about.
+pub(crate) fn of_groups() -> HashMap<u32, u64> {
+    let mut groups = HashMap::new();
+    for process in std::fs::read_dir(PROCESSES).into_iter().flatten().flatten() {
+        let folder = process.path();
+        // Whatever is no process, or has ended meanwhile, has none.
+        let group = std::fs::read_to_string(folder.join("stat")).ok().and_then(|stat| group_in(&stat));
+        if let (Some(group), Some(bytes)) = (group, resident(&folder)) {
+            *groups.entry(group).or_default() += bytes;
+        }
+    }
+    groups
 }
 
 fn resident(folder: &Path) -> Option<u64> {
@@ -38,7 +42,7 @@ fn group_in(stat: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{group_in, of_group, of_process};
+    use super::{group_in, of_groups, of_process};
 
     #[test]
     fn the_group_stands_behind_the_name() {
@@ -60,6 +64,6 @@ mod tests {
         let own = of_process(std::process::id()).unwrap();
         let group = u32::try_from(rustix::process::getpgrp().as_raw_nonzero().get()).unwrap();
         assert!(own > 0);
-        assert!(of_group(group).unwrap() > 0);
+        assert!(of_groups().get(&group).is_some_and(|bytes| *bytes > 0));
     }
 }

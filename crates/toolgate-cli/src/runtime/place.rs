@@ -1,11 +1,14 @@
 //! Where the runtime of a person is found: a folder that nobody else can enter, with the socket, the lock and the log in it.
 
+use std::fs::{File, TryLockError};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use rustix::process::geteuid;
 
 use crate::limits::SOCKET_PATH_BYTES_MAX;
@@ -65,6 +68,19 @@ impl Place {
         self.folder.join("toolgate.lock")
     }
 
+    /// The process that holds the lock, whether it can be reached or not. What others could have written is not believed.
+    pub(crate) fn holder(&self) -> Option<u32> {
+        self.check(&self.folder).ok()?;
+        let mut lock = File::open(self.lock()).ok()?;
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            Ok(()) | Err(TryLockError::Error(_)) => return None,
+        }
+        let mut pid = String::new();
+        lock.read_to_string(&mut pid).ok()?;
+        pid.trim().parse().ok()
+    }
+
     /// What the runtime has to say.
     pub(crate) fn log(&self) -> PathBuf {
         self.folder.join("toolgate.log")
@@ -98,7 +114,7 @@ impl Place {
         if !is_ours {
             return Found::NotOurs(format!("{} is no socket of yours", self.socket.display()));
         }
-        match UnixStream::connect(&self.socket) {
+        match connect_at_once(&self.socket) {
             Ok(stream) if is_same_person(&stream) => Found::Runtime(stream),
             Ok(_) => Found::NotOurs(format!("somebody else listens at {}", self.socket.display())),
             Err(_) => Found::Nobody,
@@ -130,6 +146,16 @@ impl Place {
 
 fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Connects, or does not: where so many wait that nobody else can, nobody is let in soon.
+fn connect_at_once(socket: &Path) -> io::Result<UnixStream> {
+    let stream = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    fcntl_setfd(&stream, FdFlags::CLOEXEC)?;
+    ioctl_fionbio(&stream, true)?;
+    rustix::net::connect(&stream, &SocketAddrUnix::new(socket)?)?;
+    ioctl_fionbio(&stream, false)?;
+    Ok(UnixStream::from(stream))
 }
 
 /// Whether the other end is of the same person. Where that cannot be asked, the rights of the folder say it.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream as LeavingStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Notify, Semaphore, watch};
+use tokio::task::{JoinError, JoinHandle};
 use toolgate::{Clock as _, SystemClock};
 
+use super::conditions::{Conditions, number};
 use super::frames::{Errand, FrameReader, PROTOCOL, Request, ToClient, ToRuntime, VERSION, Wants};
 use super::hosts::Hosts;
 use super::idle::{Activity, Busy, idle_for};
@@ -25,9 +27,13 @@ use super::status::{HostStatus, RuntimeStatus};
 use super::visit::Visit;
 use crate::args::{self, Cli, Command, Typed};
 use crate::commands;
+use crate::exit_code::Ending;
 use crate::interrupt::interrupted;
-use crate::limits::{RUNTIME_CHANGE_MS, RUNTIME_REQUEST_MS, RUNTIME_VISITS_MAX};
+use crate::limits::{
+    RUNTIME_CHANGE_MS, RUNTIME_CONNECTIONS_MAX, RUNTIME_LAST_WORDS_MS, RUNTIME_REQUEST_MS, RUNTIME_VISITS_MAX,
+};
 use crate::session::{self, Session};
+use crate::talk::Listener as _;
 use crate::warnings;
 
 /// Threads that carry messages between servers and commands. Commands themselves have threads of their own.
@@ -75,11 +81,15 @@ impl Seat {
 struct Runtime {
     /// Where the person whose runtime it is keeps settings.
     user: PathBuf,
+    /// What it runs under, and all that it starts.
+    conditions: Conditions,
     hosts: Arc<Hosts>,
     started: Instant,
     activity: watch::Sender<Activity>,
     /// Places for commands.
     places: Semaphore,
+    /// Places for whoever is connected, whatever they want.
+    connections: Arc<Semaphore>,
     /// Turned on when it ends.
     ends: watch::Sender<bool>,
     /// Somebody asked for the end.
@@ -91,13 +101,16 @@ struct Runtime {
 /// Works until the end. `announce` is called when it can be reached.
 pub(crate) fn serve(seat: Seat, user: PathBuf, idle: Duration, announce: impl FnOnce()) -> io::Result<()> {
     let Seat { listener, place, lock } = seat;
+    let conditions = session::conditions();
     let workers = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
     let runtime = Arc::new(Runtime {
         user,
+        conditions,
         hosts: Arc::default(),
         started: Instant::now(),
         activity: watch::Sender::new(Activity::default()),
         places: Semaphore::new(RUNTIME_VISITS_MAX),
+        connections: Arc::new(Semaphore::new(RUNTIME_CONNECTIONS_MAX)),
         ends: watch::Sender::new(false),
         asked_to_end: Notify::new(),
         leaving: Mutex::default(),
@@ -105,7 +118,9 @@ pub(crate) fn serve(seat: Seat, user: PathBuf, idle: Duration, announce: impl Fn
     let leaving = workers.block_on(async {
         let listener = UnixListener::from_std(listener)?;
         announce();
+        let tidying = tokio::spawn(tidy(runtime.hosts.clone(), idle));
         runtime.clone().listen(&listener, idle).await;
+        tidying.abort();
         drop(listener);
         let _gone = std::fs::remove_file(place.socket()).is_ok();
         runtime.end().await;
@@ -127,7 +142,7 @@ impl Runtime {
         loop {
             tokio::select! {
                 came = listener.accept() => match came {
-                    Ok((stream, _)) => drop(tokio::spawn(self.clone().receive(stream))),
+                    Ok((stream, _)) => self.clone().let_in(stream),
                     // Too many files are open, or the like: others have to end first.
                     Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
                 },
@@ -148,6 +163,16 @@ impl Runtime {
         let _in_time = tokio::time::timeout(limit, self.hosts.shutdown()).await.is_ok();
     }
 
+    /// Whoever finds no place is sent away at once, and does without the runtime.
+    fn let_in(self: Arc<Self>, stream: UnixStream) {
+        if let Ok(place) = self.connections.clone().try_acquire_owned() {
+            tokio::spawn(async move {
+                self.receive(stream).await;
+                drop(place);
+            });
+        }
+    }
+
     /// One connection, from its request to its end.
     async fn receive(self: Arc<Self>, stream: UnixStream) {
         let is_owner = stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
@@ -162,9 +187,10 @@ impl Runtime {
         match wants {
             _ if protocol != PROTOCOL => send(&mut to, &ToClient::Yourself).await,
             Wants::Run(_) if version != VERSION => send(&mut to, &ToClient::Yourself).await,
-            Wants::Run(errand) => self.run(errand, frames, to).await,
-            Wants::Status => {
-                let status = self.status();
+            Wants::Run(errand) => self.run(*errand, frames, to).await,
+            Wants::Status(of_asker) => {
+                // The files of the system are read for it.
+                let status = tokio::task::spawn_blocking(move || self.status(&of_asker)).await.ok();
                 send(&mut to, &ToClient::Answer(serde_json::to_value(status).unwrap_or_default())).await;
             }
             Wants::Refresh => {
@@ -181,10 +207,11 @@ impl Runtime {
         }
     }
 
-    /// Runs a command for whoever brought it, until it has ended or they are gone.
-    async fn run(&self, errand: Errand, mut frames: Incoming, mut to: OwnedWriteHalf) {
-        let busy = Busy::new(&self.activity);
-        let (Ok(_place), Some(cli)) = (self.places.try_acquire(), self.command(&errand)) else {
+    /// Runs a command for whoever brought it, until it has ended and they have read all of it, or they are gone.
+    async fn run(&self, errand: Errand, frames: Incoming, mut to: OwnedWriteHalf) {
+        let _busy = Busy::new(&self.activity);
+        let place = self.places.try_acquire().ok().filter(|_| !*self.ends.borrow());
+        let (Some(_place), Some(cli)) = (place, self.command(&errand)) else {
             return send(&mut to, &ToClient::Yourself).await;
         };
         // Before this is said nothing is done: whoever does not hear it may run the command themselves.
@@ -193,19 +220,46 @@ impl Runtime {
         }
         let outbox = Arc::new(Outbox::default());
         let visit = Arc::new(Visit::new(errand.into(), outbox.clone(), self.hosts.clone()));
-        let sending = tokio::spawn({
+        let mut sending = tokio::spawn({
             let outbox = outbox.clone();
             async move { outbox.send_to(to).await }
         });
-        let mut working = tokio::task::spawn_blocking({
+        let working = tokio::task::spawn_blocking({
             let (visit, outbox) = (visit.clone(), outbox.clone());
             move || work(cli, &visit, &outbox)
         });
+        let worked = self.listen_to(&visit, frames, working, &outbox).await;
+        // Servers that still ask something get no answer any more.
+        visit.stop();
+        if worked.is_err() {
+            outbox.hears("error: the runtime could not finish this command");
+            outbox.end(&ToClient::End(Ending::Unreachable.code()));
+        }
+        // Whoever reads slowly, or has put a pager behind it, gets all of it; at the end they are not waited for.
+        let mut ends = self.ends.subscribe();
+        let has_left = async {
+            ended(&mut ends).await;
+            tokio::time::sleep(Duration::from_millis(RUNTIME_LAST_WORDS_MS)).await;
+        };
+        tokio::select! {
+            _ = &mut sending => {}
+            () = has_left => sending.abort(),
+        }
+    }
+
+    /// Takes in what whoever brought a command says, until it has ended.
+    async fn listen_to(
+        &self,
+        visit: &Visit,
+        mut frames: Incoming,
+        mut working: JoinHandle<()>,
+        outbox: &Outbox,
+    ) -> Result<(), JoinError> {
         let mut ends = self.ends.subscribe();
         let (mut is_there, mut is_ending) = (true, false);
-        let worked = loop {
+        loop {
             tokio::select! {
-                worked = &mut working => break worked,
+                worked = &mut working => return worked,
                 frame = frames.next(), if is_there => match frame {
                     Some(frame) => visit.hear(frame).await,
                     None => {
@@ -219,18 +273,17 @@ impl Runtime {
                     visit.stop();
                 }
             }
-        };
-        drop(busy);
-        if worked.is_err() {
-            outbox.tell(&ToClient::Said("error: the runtime could not finish this command".to_owned()));
-            outbox.end(&ToClient::End(crate::exit_code::Ending::Unreachable.code()));
         }
-        let _sent = sending.await.is_ok();
     }
 
-    /// The command that was brought, when it is one that is run here.
+    /// The command that was brought, when it is one that is run here, and whoever brought it would do the same as is done here.
     fn command(&self, errand: &Errand) -> Option<Cli> {
         let is_of_owner = session::user_folder(&errand.vars) == self.user;
+        let is_same_folder =
+            errand.folder_number.is_some() && errand.folder_number == number(Path::new(&errand.folder));
+        if !is_of_owner || !is_same_folder || !self.conditions.are_good_for(&errand.conditions) {
+            return None;
+        }
         let Typed::Run(cli) = args::parse(errand.words.iter().map(Into::into)) else { return None };
         let is_shared = matches!(
             cli.command,
@@ -241,18 +294,22 @@ impl Runtime {
                 | Command::Resources(_)
                 | Command::Read(_)
         );
-        (is_of_owner && is_shared && !cli.options.debug).then_some(cli)
+        (is_shared && !cli.options.debug).then_some(cli)
     }
 
-    fn status(&self) -> RuntimeStatus {
+    fn status(&self, of_asker: &Conditions) -> RuntimeStatus {
         let pid = std::process::id();
+        let Activity { running, requests } = *self.activity.borrow();
+        let groups = memory::of_groups();
         RuntimeStatus {
             pid,
             version: VERSION.to_owned(),
             up_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            requests: self.activity.borrow().requests,
+            serves: self.conditions.are_good_for(of_asker),
+            requests,
+            running,
             memory_bytes: memory::of_process(pid),
-            hosts: self.hosts.all().iter().map(|kept| HostStatus::of(kept, SystemClock.now())).collect(),
+            hosts: self.hosts.all().iter().map(|kept| HostStatus::of(kept, SystemClock.now(), &groups)).collect(),
         }
     }
 
@@ -264,11 +321,22 @@ impl Runtime {
     }
 }
 
+/// Ends servers that nobody has used for that long, while others are.
+async fn tidy(hosts: Arc<Hosts>, idle: Duration) {
+    loop {
+        tokio::time::sleep(idle / 2).await;
+        hosts.end_unused(idle);
+    }
+}
+
 /// Runs a command to its end. Blocks.
 fn work(cli: Cli, visit: &Arc<Visit>, outbox: &Outbox) {
     let mut session = Session::visiting(cli.options, visit.clone());
     let talk = session.printer.talk().clone();
     let ending = warnings::of_work(&talk, || commands::run(&mut session, cli.command));
+    if ending == Ending::Untrusted {
+        visit.hosts().end_in(&visit.world().folder);
+    }
     outbox.end(&visit.last_frame(ending.code()));
 }
 
@@ -277,9 +345,11 @@ async fn ended(ends: &mut watch::Receiver<bool>) {
     let _known = ends.wait_for(|ends| *ends).await.is_ok();
 }
 
+/// Says one thing. Whoever is gone, or does not read it, needs no answer.
 async fn send(to: &mut OwnedWriteHalf, frame: &ToClient) {
-    // Whoever is gone needs no answer.
-    let _sent = to.write_all(&frame.bytes()).await.is_ok();
+    let bytes = frame.bytes();
+    let limit = Duration::from_millis(RUNTIME_REQUEST_MS);
+    let _sent = tokio::time::timeout(limit, to.write_all(&bytes)).await.is_ok();
 }
 
 /// What a program says.

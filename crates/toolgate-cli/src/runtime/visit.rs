@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -18,6 +18,7 @@ use super::outbox::{Outbox, Results};
 use super::server_question::{AnsweredServer, ServerAnswer, ServerQuestion};
 use crate::confirm::{AskedQuestion, Look, Picked, choices, meaning};
 use crate::interrupt::Interrupts;
+use crate::limits::SERVER_QUESTIONS_MAX;
 use crate::printer::{Form, Printer};
 use crate::talk::Talk;
 use crate::terminal::{Paint, Terminal};
@@ -40,7 +41,8 @@ pub(crate) struct Visit {
     /// Who waits for answers to questions of servers.
     server_asks: Mutex<HashMap<u64, oneshot::Sender<AnsweredServer>>>,
     server_questions: AtomicU64,
-    stdin: Mutex<Stdin>,
+    /// Where what stands in stdin goes, once the command wants it.
+    stdin: Mutex<Option<mpsc::Sender<Piece>>>,
     is_handed_back: AtomicBool,
     world: World,
 }
@@ -65,23 +67,14 @@ impl From<Errand> for World {
     }
 }
 
-/// The two ends of what stands in stdin.
-#[derive(Debug)]
-struct Stdin {
-    from: mpsc::Sender<Piece>,
-    to: Option<mpsc::Receiver<Piece>>,
-}
-
 /// A piece of stdin; nothing at its end.
 type Piece = io::Result<Vec<u8>>;
 
 impl Visit {
     /// A command in that world. What is for whoever brought it is put into the outbox.
     pub(crate) fn new(world: World, outbox: Arc<Outbox>, hosts: Arc<Hosts>) -> Self {
-        let (from, to) = mpsc::channel(STDIN_PIECES);
-        let stdin = Mutex::new(Stdin { from, to: Some(to) });
         let (stop, asks, is_handed_back) = (watch::Sender::new(false), Mutex::default(), AtomicBool::new(false));
-        let (server_asks, server_questions) = (Mutex::default(), AtomicU64::new(0));
+        let (server_asks, server_questions, stdin) = (Mutex::default(), AtomicU64::new(0), Mutex::default());
         Self { outbox, hosts, stop, asks, server_asks, server_questions, stdin, is_handed_back, world }
     }
 
@@ -118,19 +111,35 @@ impl Visit {
         if self.is_handed_back.load(Ordering::Relaxed) { ToClient::Yourself } else { ToClient::End(code) }
     }
 
-    /// Nobody waits for it any more, or they want it to stop.
+    /// Nobody waits for it any more, or they want it to stop. Whatever it waits for from them does not come.
     pub(crate) fn stop(&self) {
         self.stop.send_replace(true);
-        drop(self.asks.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        drop(lock(&self.asks).take());
+        drop(lock(&self.stdin).take());
+        lock(&self.server_asks).clear();
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
     }
 
     /// Puts a question of a server to whoever brought the command.
     pub(crate) async fn answer_server(&self, server: &ServerName, question: Elicitation) -> ElicitationAnswer {
         let id = self.server_questions.fetch_add(1, Ordering::Relaxed);
         let (answers, answer) = oneshot::channel();
-        self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answers);
-        self.outbox.tell(&ToClient::ServerQuestion(ServerQuestion::new(id, server, question)));
+        let has_room = {
+            let mut asks = lock(&self.server_asks);
+            asks.retain(|_, asks| !asks.is_closed());
+            let has_room = asks.len() < SERVER_QUESTIONS_MAX;
+            asks.insert(id, answers);
+            has_room
+        };
+        let is_asked =
+            has_room && self.outbox.ask(&ToClient::ServerQuestion(ServerQuestion::new(id, server, question)));
+        // Whoever stopped it before did not see this one.
+        if !is_asked || self.is_stopped() {
+            lock(&self.server_asks).remove(&id);
+        }
         answer.await.map_or(ElicitationAnswer::Cancel, Into::into)
     }
 
@@ -138,12 +147,12 @@ impl Visit {
     pub(crate) async fn hear(&self, frame: ToRuntime) {
         match frame {
             ToRuntime::Answer(picked) => {
-                let asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let asks = lock(&self.asks).take();
                 // A question that was given up needs no answer.
                 let _wanted = asks.is_some_and(|asks| asks.send(picked).is_ok());
             }
             ToRuntime::ServerAnswer(ServerAnswer { id, answer }) => {
-                let asks = self.server_asks.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+                let asks = lock(&self.server_asks).remove(&id);
                 let _wanted = asks.is_some_and(|asks| asks.send(answer).is_ok());
             }
             ToRuntime::Interrupt => self.stop(),
@@ -155,24 +164,35 @@ impl Visit {
         }
     }
 
+    /// What nobody asked for, or needs any more, is not kept.
     async fn feed(&self, piece: Piece) {
-        let from = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).from.clone();
-        // A command that has read enough needs no more.
-        let _wanted = from.send(piece).await.is_ok();
+        let wants = lock(&self.stdin).clone();
+        let _wanted = match wants {
+            Some(wants) => wants.send(piece).await.is_ok(),
+            None => false,
+        };
     }
 
     /// What stands in the stdin of whoever brought the command. Blocks, and must not be read within the runtime.
     pub(crate) fn stdin(&self) -> VisitorStdin {
-        let to = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).to.take();
-        self.outbox.tell(&ToClient::WantsStdin);
+        let (from, to) = mpsc::channel(STDIN_PIECES);
+        lock(&self.stdin).replace(from);
+        // Whoever stopped it before did not see this one.
+        if !self.outbox.ask(&ToClient::WantsStdin) || self.is_stopped() {
+            drop(lock(&self.stdin).take());
+        }
         VisitorStdin { to, piece: io::Cursor::default() }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What stands in the stdin of whoever brought a command.
 #[derive(Debug)]
 pub(crate) struct VisitorStdin {
-    to: Option<mpsc::Receiver<Piece>>,
+    to: mpsc::Receiver<Piece>,
     piece: io::Cursor<Vec<u8>>,
 }
 
@@ -182,13 +202,10 @@ impl io::Read for VisitorStdin {
         if read > 0 {
             return Ok(read);
         }
-        match self.to.as_mut().and_then(mpsc::Receiver::blocking_recv) {
-            Some(piece) => {
-                self.piece = io::Cursor::new(piece?);
-                self.piece.read(buffer)
-            }
-            None => Ok(0),
-        }
+        // That nothing comes any more is not the end of it: half of what was meant must not be taken for all.
+        let piece = self.to.blocking_recv().unwrap_or_else(|| Err(io::ErrorKind::ConnectionAborted.into()));
+        self.piece = io::Cursor::new(piece?);
+        self.piece.read(buffer)
     }
 }
 
@@ -214,8 +231,14 @@ impl Confirmer for VisitorConfirms {
         let look = Look { columns: self.visit.world.talk_columns, paint: self.paint };
         let asked = AskedQuestion::new(&question, &choices, look);
         let (answers, answer) = oneshot::channel();
-        self.visit.asks.lock().unwrap_or_else(PoisonError::into_inner).replace(answers);
-        self.visit.outbox.tell(&ToClient::Question(asked));
+        lock(&self.visit.asks).replace(answers);
+        if !self.visit.outbox.ask(&ToClient::Question(asked)) || self.visit.is_stopped() {
+            drop(lock(&self.visit.asks).take());
+        }
         Box::pin(async move { meaning(&choices, answer.await.unwrap_or_default()) })
     }
 }
+
+#[cfg(test)]
+#[path = "visit_tests.rs"]
+mod tests;

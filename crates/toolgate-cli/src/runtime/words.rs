@@ -28,7 +28,27 @@ fn command<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_shared;
+    use clap::CommandFactory as _;
+
+    use super::{FLAGS, SHARED, is_shared};
+    use crate::args::Cli;
+
+    #[test]
+    fn words_are_those_of_the_grammar() {
+        let grammar = Cli::command();
+        let takes_none = |argument: &&clap::Arg| !argument.get_action().takes_values();
+        let mut flags: Vec<String> = grammar
+            .get_arguments()
+            .filter(takes_none)
+            .filter_map(|argument| argument.get_long().map(|long| format!("--{long}")))
+            .filter(|flag| !["--help", "--version"].contains(&flag.as_str()))
+            .collect();
+        let mut known = FLAGS.map(ToOwned::to_owned).to_vec();
+        flags.sort();
+        known.sort();
+        assert_eq!(known, flags);
+        assert!(SHARED.iter().all(|name| grammar.find_subcommand(name).is_some()));
+    }
 
     #[test]
     fn commands_are_found_behind_options() {

@@ -28,6 +28,17 @@ fn room() -> Room {
         .entry("deaf_parent", json!({"command": "sh", "args": ["-c", deaf_parent]}))
 }
 
+#[test]
+fn what_a_server_leaves_behind_out_of_reach_is_named() {
+    let script = "setsid sleep 20 >&- 2>&- <&- & exec ../server --script ../polite.json --log ../leaves.log";
+    let room = Room::new().server("polite", &sample("polite")).without_workspace();
+    let room = room.entry("leaves", json!({"command": "sh", "args": ["-c", script]}));
+    let said = room.run("tools leaves --fresh").stderr;
+    let named = said.lines().find(|line| line.contains("it is out of reach")).unwrap_or_else(|| panic!("{said}"));
+    assert!(named.contains("a process has left the group of its server") && named.contains("sleep"), "{named}");
+    assert!(!room.run("tools polite --fresh").stderr.contains("out of reach"), "nobody else is meant");
+}
+
 /// Starts the program in a session of its own, by which everything that comes of it can be found.
 fn start(room: &Room, words: &[&str]) -> Child {
     Command::new("setsid")

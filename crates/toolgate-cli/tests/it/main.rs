@@ -45,9 +45,13 @@ mod recording;
 mod workspace_server;
 
 mod runtime;
+mod runtime_elsewhere;
 mod runtime_life;
+mod runtime_logins;
 mod runtime_room;
+mod runtime_stopped;
 mod runtime_terminal;
+mod runtime_unheard;
 
 mod screen;
 mod visitor;

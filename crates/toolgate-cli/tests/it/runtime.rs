@@ -19,6 +19,7 @@ fn room() -> Room {
         .server("one", &sample("one").tool(ToolScript::text("only_one", "1")))
         .server("two", &sample("two"))
         .entry("absent", json!({"command": "/nonexistent/program"}))
+        .setting("odd", json!({"key": 1}))
         .without_workspace()
 }
 
@@ -125,9 +126,17 @@ fn folders_and_environments_do_not_share() {
     assert_eq!(call().folder(&other).run().unwrap().code(), Some(0));
     assert_eq!(call().env("SETTING", "1").run().unwrap().code(), Some(0));
     assert_eq!(starts(&room, "one"), 3);
+    // What only begins like a variable of terminals may be anything.
+    assert_eq!(call().env("SSH_TOKEN", "1").run().unwrap().code(), Some(0));
+    assert_eq!(starts(&room, "one"), 4);
     // What differs from one terminal to the next is not the environment of a server.
     assert_eq!(call().env("TERM", "xterm").env("SHLVL", "7").run().unwrap().code(), Some(0));
-    assert_eq!(starts(&room, "one"), 3);
+    assert_eq!(starts(&room, "one"), 4);
+    // A folder that was made anew is not the one its servers are in.
+    std::fs::rename(&other, room.world.root().join("aside")).unwrap();
+    std::fs::create_dir(&other).unwrap();
+    assert_eq!(call().folder(&other).run().unwrap().code(), Some(0));
+    assert_eq!(starts(&room, "one"), 5);
     let folders: BTreeSet<String> =
         room.status()["hosts"].as_array().unwrap().iter().map(|host| host["folder"].to_string()).collect();
     assert_eq!(folders.len(), 2);
@@ -148,6 +157,19 @@ fn changed_settings_are_seen_by_the_next_command() {
     let names: Vec<_> =
         room.status()["hosts"][0]["servers"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
     assert_eq!(names, [json!("one")]);
+}
+
+#[test]
+fn nothing_of_a_folder_runs_on_when_it_is_not_trusted_any_more() {
+    let room = RuntimeRoom::up(Room::new().server("one", &sample("one")).without_workspace());
+    room.world.write_in_workspace(".toolgate/settings.json", "{}").unwrap();
+    let servers = || room.status()["hosts"].as_array().map(Vec::len);
+    let call = || room.run("call echo message=x").code();
+    assert_eq!((call(), servers()), (Some(8), Some(0)));
+    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!((call(), servers()), (Some(0), Some(1)));
+    assert_eq!(room.run("trust --deny").code(), Some(0));
+    assert_eq!((call(), servers()), (Some(8), Some(0)));
 }
 
 #[test]

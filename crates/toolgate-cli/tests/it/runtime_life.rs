@@ -2,51 +2,25 @@
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use toolgate_testkit::{Behaviour, Event, Record, Script, ToolScript};
 
 use crate::room::{Room, sample};
-use crate::runtime_room::RuntimeRoom;
+use crate::runtime_room::{RuntimeRoom, begun, eventually, hears_signals};
 
 fn one() -> Room {
     let script = sample("one").tool(ToolScript::new("never", Behaviour::Never));
     Room::new().server("one", &script).without_workspace()
 }
 
-/// Waits until something is so.
-#[track_caller]
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// A command that is left running.
-fn begun(room: &Room, words: &[&str]) -> (Child, Pid) {
-    let child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-        .args(words)
-        .env_clear()
-        .envs(room.world.variables())
-        .current_dir(room.world.workspace())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    (child, pid)
-}
-
 /// A call that never ends by itself, and has reached its server.
 fn calling(room: &Room) -> (Child, Pid) {
-    let begun = begun(room, &["call", "never"]);
+    let begun = begun(room, &["call", "never"], Stdio::null());
     eventually("the server is called", || Record::of_log(room.log("one")).count("tools/call") > 0);
+    hears_signals(begun.1);
     begun
 }
 
@@ -213,15 +187,14 @@ fn frame(kind: u8, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn what_nobody_understands_is_sent_away() {
-    let room = RuntimeRoom::up(one());
+    let mut room = RuntimeRoom::up(one());
+    let heard = room.overheard("call echo message=x");
+    room.up_again();
     let request = |version: &str, protocol: u32| {
-        let terminal = json!({"stdin": false, "stdout": false, "stderr": false, "columns": null, "colours": false});
-        let words = json!(["toolgate", "call", "echo", "message=x"]);
-        let vars: serde_json::Map<String, Value> =
-            room.world.variables().iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let folder = room.world.workspace().display().to_string();
-        let run = json!({"words": words, "folder": folder, "vars": vars, "terminal": terminal, "talk_columns": null});
-        frame(b'R', json!({"protocol": protocol, "version": version, "wants": {"run": run}}).to_string().as_bytes())
+        let mut request = heard.clone();
+        request["version"] = json!(version);
+        request["protocol"] = json!(protocol);
+        frame(b'R', request.to_string().as_bytes())
     };
     let own = env!("CARGO_PKG_VERSION");
     let cases: [(Vec<u8>, &[u8]); 8] = [
@@ -259,7 +232,7 @@ fn somebody_who_does_not_read_slows_only_themselves() {
     let script =
         Script::new("one").tool(ToolScript::new("large", Behaviour::text(text))).tool(ToolScript::echo("echo"));
     let room = RuntimeRoom::up(Room::new().server("one", &script).without_workspace());
-    let (mut stuck, _) = begun(&room, &["call", "large"]);
+    let (mut stuck, _) = begun(&room, &["call", "large"], Stdio::null());
     eventually("the server is called", || Record::of_log(room.log("one")).count("tools/call") > 0);
     for _ in 0..3 {
         assert_eq!(room.run("call echo message=x").stdout, "x\n");

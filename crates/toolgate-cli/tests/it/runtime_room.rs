@@ -1,8 +1,11 @@
 //! A room with a runtime in it, which ends with the room whatever happens.
 
+use std::io::Read as _;
 use std::ops::Deref;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -23,9 +26,7 @@ impl RuntimeRoom {
         let short = room.world.root().join("r");
         std::fs::create_dir_all(&short).unwrap();
         room.world.set_variable("XDG_RUNTIME_DIR", short.display().to_string());
-        let said = room.json("up --json");
-        let pid = said["pid"].as_i64().unwrap_or_else(|| panic!("{said}"));
-        let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        let pid = started(&room);
         Self { room, pid }
     }
 
@@ -60,6 +61,34 @@ impl RuntimeRoom {
         if beside.exists() { beside } else { short.next().expect("it listens somewhere") }
     }
 
+    /// Ends it, and stands in its place.
+    pub(crate) fn stand_in(&self) -> UnixListener {
+        let socket = self.socket();
+        assert_eq!(self.room.run("down").code(), Some(0));
+        UnixListener::bind(socket).unwrap()
+    }
+
+    /// What a program says to the runtime when it brings that command. Whoever is told nothing runs it without.
+    pub(crate) fn overheard(&self, line: &str) -> Value {
+        let listener = self.stand_in();
+        let (child, _) = begun(&self.room, &line.split(' ').collect::<Vec<_>>(), Stdio::null());
+        let mut stream = listener.accept().unwrap().0;
+        let mut head = [0; 5];
+        stream.read_exact(&mut head).unwrap();
+        let length = u32::from_be_bytes(head[1..].try_into().unwrap());
+        let mut body = vec![0; usize::try_from(length).unwrap()];
+        stream.read_exact(&mut body).unwrap();
+        drop((stream, listener));
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0), "it is run without the runtime");
+        std::fs::remove_file(self.socket()).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    /// Starts it once more.
+    pub(crate) fn up_again(&mut self) {
+        self.pid = started(&self.room);
+    }
+
     /// A connection to it.
     pub(crate) fn connect(&self) -> UnixStream {
         UnixStream::connect(self.socket()).unwrap()
@@ -80,4 +109,49 @@ impl Drop for RuntimeRoom {
         let _asked = kill_process(self.pid, Signal::TERM).is_ok();
         let _ended = self.room.command(["down"]).run().is_ok();
     }
+}
+
+/// Starts the runtime of a room.
+#[track_caller]
+fn started(room: &Room) -> Pid {
+    let said = room.json("up --json");
+    let pid = said["pid"].as_i64().unwrap_or_else(|| panic!("{said}"));
+    Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits until a program hears signals itself: before that they end it, as they end any other.
+#[track_caller]
+pub(crate) fn hears_signals(pid: Pid) {
+    let term = 1 << (Signal::TERM.as_raw() - 1);
+    eventually("it hears signals", || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_none_or(|bits| u64::from_str_radix(bits.trim(), 16).is_ok_and(|bits| bits & term != 0))
+    });
+}
+
+/// A command that is left running.
+pub(crate) fn begun(room: &Room, words: &[&str], stdin: impl Into<Stdio>) -> (Child, Pid) {
+    let child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(words)
+        .env_clear()
+        .envs(room.world.variables())
+        .current_dir(room.world.workspace())
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    (child, pid)
 }

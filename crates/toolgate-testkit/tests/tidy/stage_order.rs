@@ -29,10 +29,11 @@ const STAGES: [(&str, &[&str]); 20] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 13] = [
+const GROUND: [&str; 14] = [
     "apart",
     "asker",
     "canonical_json",
+    "hex",
     "env",
     "error",
     "glob",

@@ -90,7 +90,7 @@ impl ChildConfig {
         tokio::spawn(Supervisor { child, group, grace: self.grace, ended, stop: stop_asked, draining }.run());
         let stdin = Stdin(Arc::new(Mutex::new(Some(stdin))));
         let heard = Arc::new(AtomicU64::new(0));
-        let stdout = Stdout { stdout, heard: heard.clone() };
+        let stdout = Stdout { stdout, heard: heard.clone(), ended: Some(Box::pin(ended_of(has_ended.clone()))) };
         let stop = Arc::new(stop);
         let handle = ChildHandle { leader, tail, has_ended, stdin: stdin.clone(), heard, _stop_when_dropped: stop };
         Ok(ChildTransport { stdin, stdout, handle })
@@ -229,6 +229,15 @@ impl ChildHandle {
         self.pid().map(process_group::strays).unwrap_or_default()
     }
 
+    /// Says what stopping it will not reach. Only of a child that lives can it be told.
+    fn warn_of_strays(&self) {
+        let strays = if self.exit_status().is_none() { self.strays() } else { Vec::new() };
+        for Stray { pid, name } in strays {
+            let what = "a process has left the group of its server: it is out of reach";
+            tracing::warn!(server = self.pid(), pid, program = name, "{what}");
+        }
+    }
+
     /// The end of what it wrote to stderr, its secrets covered.
     pub fn stderr_tail(&self) -> String {
         self.tail.text()
@@ -296,6 +305,7 @@ impl Link for ChildLink {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            self.handle.warn_of_strays(); // Now, because of one that has left by itself it cannot be told any more.
             self.stream.close().await; // Closes stdin once everything is written.
             self.handle._stop_when_dropped.send_replace(());
             self.handle.ended().await;
@@ -322,10 +332,7 @@ impl Supervisor {
                 let leaving = tokio::time::timeout(self.grace, self.child.wait()).await;
                 match leaving {
                     Ok(status) => status.ok(),
-                    Err(_) => {
-                        self.warn_of_strays().await;
-                        self.terminate().await
-                    }
+                    Err(_) => self.terminate().await,
                 }
             }
         };
@@ -335,21 +342,6 @@ impl Supervisor {
         let _stderr_is_inherited_elsewhere = tokio::time::timeout(STDERR_WAIT, &mut self.draining).await.is_err();
         self.group = None;
         self.ended.send_replace(Some(status.unwrap_or_default()));
-    }
-
-    /// Says what the signals that follow will not reach. Only of a child that lives can it be told.
-    async fn warn_of_strays(&self) {
-        let Some(leader) = self.child.id() else { return };
-        let looking = tokio::task::spawn_blocking(move || process_group::strays(leader));
-        for stray in looking.await.unwrap_or_default() {
-            let (pid, program) = (stray.pid, stray.name);
-            tracing::warn!(
-                server = leader,
-                pid,
-                program,
-                "a process has left the group of its server: it is out of reach"
-            );
-        }
     }
 
     async fn terminate(&mut self) -> Option<ExitStatus> {
@@ -404,11 +396,22 @@ impl AsyncWrite for Stdin {
     }
 }
 
-/// The child's stdout, which counts what comes.
-#[derive(Debug)]
+/// Waits until a child and its group have ended, or nobody is left to see it.
+async fn ended_of(mut has_ended: watch::Receiver<Option<ExitStatus>>) {
+    let _nobody_sees_it = has_ended.wait_for(Option::is_some).await.is_err();
+}
+
+/// The child's stdout, which counts what comes. It ends with the child, also where somebody who left its group holds it open.
 struct Stdout {
     stdout: ChildStdout,
     heard: Arc<AtomicU64>,
+    ended: Option<BoxFuture<'static, ()>>,
+}
+
+impl fmt::Debug for Stdout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdout").field("heard", &self.heard).finish_non_exhaustive()
+    }
 }
 
 impl AsyncRead for Stdout {
@@ -416,6 +419,10 @@ impl AsyncRead for Stdout {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stdout).poll_read(cx, into);
         self.heard.fetch_add((into.filled().len() - before) as u64, Ordering::Relaxed);
+        if read.is_pending() && self.ended.as_mut().is_none_or(|ended| ended.as_mut().poll(cx).is_ready()) {
+            self.ended = None; // All that it wrote has been read.
+            return Poll::Ready(Ok(()));
+        }
         read
     }
 }

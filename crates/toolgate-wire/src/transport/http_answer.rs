@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 use crate::call::CallId;
-use crate::error::{Error, HttpFailure, Result};
+use crate::error::{Error, HttpFailure, Result, RpcError};
 use crate::limits::{ERROR_BODY_BYTES_MAX, LimitBreach, MESSAGE_BYTES_MAX, RETRY_DELAY_MS, RETRY_DELAY_MS_MAX};
 use crate::link::Inbound;
 use crate::message::{Frame, Id, Message};
@@ -150,12 +150,13 @@ pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[
         _ => (None, false),
     };
     let text = String::from_utf8_lossy(&body).into_owned();
+    let is_session = rpc.as_ref().is_some_and(RpcError::says_session_is_lost);
     let failure = HttpFailure { url, status, challenges, body: text, rpc };
     if wants_login {
         return Error::LoginNeeded(failure.into());
     }
-    // The specification says 404; servers in use say 400 as well. An error that names the call is its answer instead.
-    if had_session && !answered && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) {
+    // The specification says 404; servers in use say 400 as well. An error that names the call is its answer instead, unless it is about this.
+    if had_session && (!answered || is_session) && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) {
         return Error::SessionLost(status);
     }
     Error::Http(failure.into())

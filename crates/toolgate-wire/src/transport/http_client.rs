@@ -82,6 +82,11 @@ impl HttpLink {
         lock(&self.wire.state).version = Some(version);
     }
 
+    /// Whether the server has given us a session.
+    pub(crate) fn has_session(&self) -> bool {
+        lock(&self.wire.state).session.is_some()
+    }
+
     /// Opens the stream for what the server says unasked, and waits until it is open or refused.
     pub(crate) async fn listen(&self) {
         let body = match tokio::time::timeout(LISTEN_OPEN, self.wire.get(None)).await {
@@ -304,6 +309,14 @@ impl HttpWire {
         Ok(())
     }
 
+    /// The stream for what the server says unasked, which it had before, is refused: it may have lost the session.
+    fn stream_is_refused(&self, status: StatusCode) {
+        let has_session = lock(&self.state).session.is_some();
+        if has_session && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) {
+            self.inbound.lost(&Error::SessionLost(status));
+        }
+    }
+
     /// Opens a stream that ended before its answer again, where that is possible.
     async fn resume(&self, resume: &mut Resume, why: &str) -> Result<Incoming> {
         let lost = |more: &str| {
@@ -325,6 +338,7 @@ impl HttpWire {
                 }
                 Ok(response) if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) => {
                     // Not a lost session to the caller, who would repeat a request that has been accepted.
+                    self.inbound.lost(&Error::SessionLost(response.status()));
                     return Err(lost(&format!("; the server has lost the session (HTTP {})", response.status())));
                 }
                 Ok(response) if response.status().is_client_error() => {
@@ -355,6 +369,7 @@ fn add_routing_headers(headers: &mut HeaderMap, outgoing: &Outgoing) -> Result<(
 /// Reads the GET stream for as long as the server keeps offering it.
 async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
     let mut resume = Resume::default();
+    let mut unreachable = None;
     while !wire.inbound.is_abandoned() && resume.attempts < RESUME_ATTEMPTS_MAX {
         if let Some(body) = body.take() {
             let opened = Instant::now();
@@ -367,10 +382,17 @@ async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
         match wire.get(resume.last_id.as_deref()).await {
             Ok(response) if response.status().is_success() && http_answer::is_event_stream(&response) => {
                 body = Some(response.into_body());
+                unreachable = None;
             }
             // The session is over, or the stream is not offered any more; a conflict is with the broken one, which the server still holds.
-            Ok(response) if response.status().is_client_error() && response.status() != StatusCode::CONFLICT => return,
-            Ok(_) | Err(_) => {}
+            Ok(response) if response.status().is_client_error() && response.status() != StatusCode::CONFLICT => {
+                return wire.stream_is_refused(response.status());
+            }
+            Ok(_) => unreachable = None,
+            Err(error) => unreachable = Some(error),
         }
+    }
+    if let Some(error) = unreachable {
+        wire.inbound.lost(&error);
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+#[cfg(any(target_os = "linux", test))]
+use crate::limits::PROCESSES_MAX;
 use crate::transport::watchdog;
 
 /// How often a group that was told to end is looked at.
@@ -56,7 +58,6 @@ pub struct Stray {
 #[derive(Debug, Clone)]
 struct Process {
     pid: u32,
-    parent: u32,
     group: u32,
     name: String,
 }
@@ -67,37 +68,50 @@ impl Process {
     fn read(stat: &str) -> Option<Self> {
         let (pid, rest) = stat.split_once(" (")?;
         let (name, rest) = rest.rsplit_once(") ")?;
-        let mut numbers = rest.split(' ').skip(1).map_while(|number| number.parse().ok());
-        Some(Self { pid: pid.parse().ok()?, parent: numbers.next()?, group: numbers.next()?, name: name.to_owned() })
+        let group = rest.split(' ').nth(2)?.parse().ok()?;
+        Some(Self { pid: pid.parse().ok()?, group, name: name.to_owned() })
     }
 }
 
 /// Those who descend from `leader` and are in another group. Whoever lost a parent on the way cannot be told from others.
 #[cfg(any(target_os = "linux", test))]
-fn strays_among(processes: &[Process], leader: u32) -> Vec<Stray> {
-    use std::collections::HashMap;
-    let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.pid, process.parent)).collect();
-    let descends = |process: &&Process| {
-        let chain = std::iter::successors(Some(process.parent), |pid| parents.get(pid).copied());
-        // The list is not of one moment, so a chain could lead in a circle.
-        chain.take(processes.len()).any(|pid| pid == leader)
-    };
-    let left = processes.iter().filter(|process| process.group != leader).filter(descends);
-    left.map(|process| Stray { pid: process.pid, name: process.name.clone() }).collect()
+fn strays_below(leader: u32, children: impl Fn(u32) -> Vec<Process>) -> Vec<Stray> {
+    let mut seen = std::collections::BTreeSet::from([leader]);
+    let (mut parents, mut strays) = (vec![leader], Vec::new());
+    while let Some(parent) = parents.pop() {
+        for child in children(parent) {
+            // What is seen is not of one moment, so it could lead in a circle.
+            if seen.len() > PROCESSES_MAX || !seen.insert(child.pid) {
+                continue;
+            }
+            parents.push(child.pid);
+            if child.group != leader {
+                strays.push(Stray { pid: child.pid, name: child.name });
+            }
+        }
+    }
+    strays.sort_by_key(|stray| stray.pid);
+    strays
 }
 
-/// Those who descend from `leader` and have left its group. Reads the table of all processes, so it is nothing to do often.
+/// Those who descend from `leader` and have left its group.
 #[cfg(target_os = "linux")]
 pub(crate) fn strays(leader: u32) -> Vec<Stray> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let is_process =
-        |entry: &std::fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok());
-    let read = |entry: std::fs::DirEntry| {
-        let stat = std::fs::read(entry.path().join("stat")).ok()?;
+    strays_below(leader, children)
+}
+
+/// The children of a process: each of its threads has its own.
+#[cfg(target_os = "linux")]
+fn children(parent: u32) -> Vec<Process> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let pids: Vec<u32> =
+        lists.flat_map(|list| list.split(' ').filter_map(|pid| pid.trim().parse().ok()).collect::<Vec<_>>()).collect();
+    let read = |pid: &u32| {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
         Process::read(&String::from_utf8_lossy(&stat))
     };
-    let processes = entries.flatten().filter(is_process).take(crate::limits::PROCESSES_MAX).filter_map(read);
-    strays_among(&processes.collect::<Vec<_>>(), leader)
+    pids.iter().filter_map(read).collect()
 }
 
 /// Elsewhere nobody can tell.
@@ -113,8 +127,8 @@ mod tests {
     #[test]
     fn a_process_is_read_whatever_its_name_holds() {
         let rows = [
-            ("12 (sleep) S 1 12 12 0 -1", Some((12, 1, 12, "sleep"))),
-            ("13 (a) b (c) R 12 7 7 0", Some((13, 12, 7, "a) b (c"))),
+            ("12 (sleep) S 1 12 12 0 -1", Some((12, 12, "sleep"))),
+            ("13 (a) b (c) R 12 7 7 0", Some((13, 7, "a) b (c"))),
             ("13 (cut", None),
             ("x (sleep) S 1 12", None),
             ("12 (sleep) S 1", None),
@@ -122,7 +136,7 @@ mod tests {
         ];
         for (stat, expected) in rows {
             let read = Process::read(stat);
-            let read = read.as_ref().map(|process| (process.pid, process.parent, process.group, process.name.as_str()));
+            let read = read.as_ref().map(|process| (process.pid, process.group, process.name.as_str()));
             assert_eq!(read, expected, "{stat}");
         }
     }
@@ -137,12 +151,14 @@ mod tests {
             (14, 11, 14, "left later"),
             (15, 1, 15, "a stranger"),
             (16, 1, 16, "daemonised, its parent is gone"),
-            (17, 18, 17, "in a circle"),
-            (18, 17, 18, "in a circle"),
+            (17, 14, 10, "came back"),
+            (11, 17, 10, "in a circle"),
         ];
-        let processes =
-            processes.map(|(pid, parent, group, name)| Process { pid, parent, group, name: name.to_owned() });
-        let strays: Vec<_> = strays_among(&processes, 10).into_iter().map(|stray| (stray.pid, stray.name)).collect();
+        let children = |of: u32| {
+            let ours = processes.iter().filter(|(_, parent, ..)| *parent == of);
+            ours.map(|(pid, _, group, name)| Process { pid: *pid, group: *group, name: (*name).to_owned() }).collect()
+        };
+        let strays: Vec<_> = strays_below(10, children).into_iter().map(|stray| (stray.pid, stray.name)).collect();
         let expected = [(12, "left"), (13, "of one that left"), (14, "left later")];
         assert_eq!(strays, expected.map(|(pid, name)| (pid, name.to_owned())));
     }

@@ -1,8 +1,7 @@
 //! Content blocks: what results and messages are made of.
 
-use serde_json::value::RawValue;
+use bytestring::ByteString;
 
-use super::fields::{Fields, optional, required};
 use super::{Entry, ResourceContents};
 use crate::raw::RawJson;
 
@@ -19,8 +18,8 @@ pub struct Block {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Content {
-    /// Text.
-    Text(String),
+    /// Text. It may be large, and shares the bytes it came in.
+    Text(ByteString),
     /// An image in Base64.
     Image {
         /// The bytes in Base64.
@@ -56,26 +55,44 @@ pub enum Content {
 impl Block {
     /// Reads a block; what cannot be read becomes [`Content::Unknown`], never an error.
     pub fn read(raw: RawJson) -> Self {
-        let kind = raw.member("type").and_then(|kind| kind.read().ok()).unwrap_or_default();
-        let content = read_content(&raw).unwrap_or_else(|reason| Content::Unknown { kind, reason });
+        let content = read_content(&raw).unwrap_or_else(|reason| {
+            let kind = raw.member("type").and_then(|kind| kind.to_text()).unwrap_or_default();
+            Content::Unknown { kind: kind.to_string(), reason }
+        });
         Self { content, raw }
     }
 }
 
+/// Blocks may be large, so they are gone over once and not parsed.
 fn read_content(raw: &RawJson) -> Result<Content, String> {
-    let fields = Fields::of(raw)?;
-    let kind = required("type", fields.kind)?;
-    let text = |field: &str, value: Option<&RawValue>| {
-        optional(value).ok_or_else(|| format!("`{field}` is missing or not a string"))
+    if !raw.is_object() {
+        return Err("it is not an object".to_owned());
+    }
+    let members = raw.members();
+    let find = |field: &str| -> Result<Option<&RawJson>, String> {
+        let mut found = members.iter().filter(|(name, _)| name == field).map(|(_, value)| value);
+        match (found.next(), found.next()) {
+            (_, Some(_)) => Err(format!("`{field}` stands there twice")),
+            (found, None) => Ok(found),
+        }
     };
-    Ok(match kind.as_str() {
-        "text" => Content::Text(text("text", fields.text)?),
-        "image" => Content::Image { data: text("data", fields.data)?, mime_type: text("mimeType", fields.mime_type)? },
-        "audio" => Content::Audio { data: text("data", fields.data)?, mime_type: text("mimeType", fields.mime_type)? },
-        "resource_link" => Content::Link { uri: required("uri", fields.uri)?, name: optional(fields.name) },
+    let optional = |field: &str| Ok::<_, String>(find(field)?.and_then(RawJson::to_text));
+    let shared = |field: &str| optional(field)?.ok_or_else(|| format!("`{field}` is missing or not a string"));
+    let text = |field: &str| shared(field).map(String::from);
+    let required = |field: &str| match find(field)?.map(RawJson::to_text) {
+        None => Err(format!("`{field}` is missing")),
+        Some(None) => Err(format!("`{field}` is not a string")),
+        Some(Some(text)) if text.is_empty() => Err(format!("`{field}` is empty")),
+        Some(Some(text)) => Ok(String::from(text)),
+    };
+    Ok(match required("type")?.as_str() {
+        "text" => Content::Text(shared("text")?),
+        "image" => Content::Image { data: text("data")?, mime_type: text("mimeType")? },
+        "audio" => Content::Audio { data: text("data")?, mime_type: text("mimeType")? },
+        "resource_link" => Content::Link { uri: required("uri")?, name: optional("name")?.map(String::from) },
         "resource" => {
-            let resource = fields.resource.ok_or("`resource` is missing")?;
-            Content::Resource(ResourceContents::read(raw.share(resource))?)
+            let resource = find("resource")?.ok_or("`resource` is missing")?;
+            Content::Resource(ResourceContents::read(resource.clone())?)
         }
         _ => return Err("a kind that is not known here".to_owned()),
     })

@@ -11,8 +11,6 @@ use crate::raw::{RawJson, present};
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Fields<'a> {
-    #[serde(rename = "type", borrow, default, deserialize_with = "present")]
-    pub(super) kind: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(super) name: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -41,10 +39,6 @@ pub(super) struct Fields<'a> {
     pub(super) text: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(super) blob: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub(super) data: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub(super) resource: Option<&'a RawValue>,
 }
 
 impl<'a> Fields<'a> {

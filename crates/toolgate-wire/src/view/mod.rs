@@ -56,8 +56,8 @@ pub struct EntryDefect {
 /// How long a result may be kept and for whom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheHint {
-    /// Milliseconds; 0 when the server says nothing.
-    pub ttl_ms: u64,
+    /// Milliseconds; nothing when the server does not say. What it says and nobody can understand is none at all.
+    pub ttl_ms: Option<u64>,
     /// Whether it may be shared between accounts.
     pub is_public: bool,
 }
@@ -65,16 +65,19 @@ pub struct CacheHint {
 impl CacheHint {
     /// Reads the hint of a result.
     pub fn read(result: &RawJson) -> Self {
-        let ttl = result.member("ttlMs").and_then(|ttl| ttl.read::<f64>().ok()).unwrap_or(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range first")]
-        let ttl_ms = ttl.clamp(0.0, 1e15) as u64;
+        let ttl_ms = result.member("ttlMs").map(|ttl| ttl.read::<f64>().unwrap_or_default().clamp(0.0, 1e15) as u64);
         let is_public = result.member("cacheScope").is_some_and(|scope| scope.as_bytes() == b"\"public\"");
         Self { ttl_ms, is_public }
     }
 
     /// The stricter of two hints.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self { ttl_ms: self.ttl_ms.min(other.ttl_ms), is_public: self.is_public && other.is_public }
+        let ttl_ms = match (self.ttl_ms, other.ttl_ms) {
+            (None, None) => None,
+            (one, another) => Some(one.unwrap_or_default().min(another.unwrap_or_default())),
+        };
+        Self { ttl_ms, is_public: self.is_public && other.is_public }
     }
 }
 

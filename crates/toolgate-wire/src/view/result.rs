@@ -11,7 +11,7 @@ pub struct CallResult {
     pub content: Vec<Block>,
     /// The result as data.
     pub structured: Option<RawJson>,
-    /// Whether the tool says that it failed.
+    /// Whether the tool says that it failed: `isError`, also as the word `"true"` or inside an `error` object, as servers write it.
     pub is_error: bool,
     /// All of it.
     pub raw: RawJson,
@@ -23,11 +23,15 @@ impl CallResult {
         if !raw.is_object() {
             return Err(Error::protocol(format!("the result of a tool is not an object: {}", excerpt(&raw))));
         }
-        let blocks = raw.member("content").and_then(|content| content.elements()).unwrap_or_default();
+        let members = raw.members();
+        let take = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let blocks = take("content").and_then(|content| content.elements()).unwrap_or_default();
+        let says_so = |flag: &RawJson| matches!(flag.as_bytes(), b"true" | b"\"true\"");
+        let error = take("error").and_then(|error| error.member("isError"));
         Ok(Self {
             content: blocks.into_iter().map(Block::read).collect(),
-            structured: raw.member("structuredContent").filter(|value| !value.is_null()),
-            is_error: raw.member("isError").is_some_and(|flag| flag.as_bytes() == b"true"),
+            structured: take("structuredContent").filter(|value| !value.is_null()),
+            is_error: take("isError").as_ref().is_some_and(says_so) || error.as_ref().is_some_and(says_so),
             raw,
         })
     }
@@ -35,7 +39,7 @@ impl CallResult {
     /// The texts of all text blocks, one after the other.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match &block.content {
-            super::Content::Text(text) => Some(text.as_str()),
+            super::Content::Text(text) => Some(&**text),
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
@@ -103,4 +107,28 @@ impl ReadResult {
 
 fn excerpt(raw: &RawJson) -> String {
     raw.as_str().chars().take(120).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallResult, RawJson};
+
+    #[test]
+    fn failures_are_recognised_in_every_spelling() {
+        let cases = [
+            (r#"{"content":[]}"#, false),
+            (r#"{"content":[],"isError":false}"#, false),
+            (r#"{"content":[],"isError":true}"#, true),
+            (r#"{"content":[],"isError":"true"}"#, true),
+            (r#"{"content":[],"isError":"false"}"#, false),
+            (r#"{"content":[],"isError":1}"#, false),
+            (r#"{"error":{"isError":true}}"#, true),
+            (r#"{"error":{"isError":"true"}}"#, true),
+            (r#"{"error":"broken"}"#, false),
+        ];
+        for (text, expected) in cases {
+            let result = CallResult::read(RawJson::from_bytes(text).unwrap()).unwrap();
+            assert_eq!(result.is_error, expected, "{text}");
+        }
+    }
 }

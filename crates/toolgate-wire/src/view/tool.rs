@@ -22,6 +22,8 @@ pub struct Tool {
     pub output_schema: Option<RawJson>,
     /// What the server says about its effects.
     pub hints: ToolHints,
+    /// The same as it wrote it.
+    pub annotations: Option<RawJson>,
     /// The whole entry.
     pub raw: RawJson,
 }
@@ -63,6 +65,7 @@ impl Entry for Tool {
             description: optional(fields.description),
             output_schema: schema("outputSchema", fields.output_schema)?,
             hints: fields.annotations.and_then(hints).unwrap_or_default(),
+            annotations: fields.annotations.map(|annotations| raw.share(annotations)),
             input_schema,
             raw: raw.clone(),
         })

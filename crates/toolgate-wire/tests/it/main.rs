@@ -19,6 +19,7 @@ mod views;
 
 mod modern;
 mod questions;
+mod tasks;
 
 mod findings;
 mod rmcp_findings;

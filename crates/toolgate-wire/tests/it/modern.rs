@@ -227,7 +227,7 @@ async fn cache_hints_are_those_of_the_strictest_page() {
     let script = (0..5).fold(server(), |script, n| script.tool(ToolScript::text(format!("tool-{n}"), "x")));
     let met = Way::HttpJson.meet(script.page_size(2).caching(60_000, CacheScope::Public)).await;
     let list = met.client().list_tools().await.unwrap();
-    assert_eq!((list.entries.len(), list.cache.ttl_ms, list.cache.is_public), (6, 60_000, true));
+    assert_eq!((list.entries.len(), list.cache.ttl_ms, list.cache.is_public), (6, Some(60_000), true));
     let legacy = Way::HttpJson
         .meet(Script::new("old").tool(ToolScript::echo("echo")))
         .await
@@ -235,5 +235,5 @@ async fn cache_hints_are_those_of_the_strictest_page() {
         .list_tools()
         .await
         .unwrap();
-    assert_eq!((legacy.cache.ttl_ms, legacy.cache.is_public), (0, false), "no word is no permission");
+    assert_eq!((legacy.cache.ttl_ms, legacy.cache.is_public), (None, false), "no word is no permission");
 }

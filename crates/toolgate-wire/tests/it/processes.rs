@@ -1,11 +1,13 @@
 //! The processes around a child: those that left its group, and the watchdog, which is one of ours and never left behind.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use toolgate_wire::transport::child::{ChildConfig, ChildHandle, Stray};
+use toolgate_wire::{ConnectOptions, Endpoint, connect};
 
-use crate::support::{expect_gone, is_alive, within};
+use crate::support::{Side, expect_gone, is_alive, within};
 
 async fn start(script: &str) -> ChildHandle {
     let mut config = ChildConfig::new("/bin/sh");
@@ -43,6 +45,26 @@ async fn what_left_the_group_is_named_and_not_ended() {
     expect_gone(leader).await;
     assert!(is_alive(stray), "it is out of reach");
     kill(stray);
+}
+
+#[tokio::test]
+async fn a_server_has_ended_when_its_process_has_whoever_holds_its_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let strays = folder.path().join("strays");
+    let script = "read line; setsid sh -c 'echo $$ >> \"$STRAYS\"; exec sleep 1000' & \
+                  while ! grep -q . \"$STRAYS\" 2>&-; do sleep 0.01; done; exit 3";
+    let mut config = ChildConfig::new("/bin/sh");
+    config.args = ["-c".into(), script.into()].into();
+    config.env = vec![("PATH".into(), "/usr/bin:/bin".into()), ("STRAYS".into(), strays.clone().into())];
+    config.grace = Duration::from_millis(50);
+    let options = ConnectOptions::new(Arc::new(Side::default()));
+    let error = within("its end", connect(Endpoint::Child(config), options)).await.unwrap_err();
+    assert!(error.to_string().contains("the server ended with exit status: 3"), "{error}");
+    for stray in std::fs::read_to_string(&strays).unwrap().lines().map(|pid| pid.parse().unwrap()) {
+        if is_alive(stray) {
+            kill(stray);
+        }
+    }
 }
 
 /// Our watchdogs that run; there is never more than one.

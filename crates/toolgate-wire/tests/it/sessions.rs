@@ -114,6 +114,36 @@ async fn an_error_that_names_the_call_is_its_answer_and_no_lost_session() {
 }
 
 #[tokio::test]
+async fn an_error_that_names_the_call_and_says_that_the_session_is_lost_is_one() {
+    let errors =
+        [(-32001, "Session not found"), (-32600, "Invalid session ID"), (-32000, "Bad Request: session expired")];
+    for ((code, message), status) in errors.into_iter().flat_map(|error| [400, 404].map(|status| (error, status))) {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"{message}"}}}}"#);
+        let answer = HttpAnswer::status(status).header("Content-Type", "application/json").body(body);
+        let met = Way::HttpEvents.meet(server().fault(CALL.nth(1), What::HttpStatus(answer))).await;
+        assert_eq!(echo(&met).await.as_deref(), Ok("hi"), "{status} {message}");
+        assert_eq!((met.record.count("initialize"), met.record.count("tools/call")), (2, 2), "{status} {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_given_up_in_the_last_moment_is_cancelled_at_the_server() {
+    for way in [Way::Child, Way::HttpJson, Way::HttpEvents, Way::Sse] {
+        let script = server().tool(ToolScript::new("never", Behaviour::Never));
+        let met = way.meet(script.http(|http| http.sessions = Sessions::Absent)).await;
+        let arguments = raw(json!({}));
+        let mut call = Box::pin(met.client().call_tool("never", arguments));
+        tokio::select! {
+            ended = &mut call => panic!("{way:?}: {ended:?}"),
+            arrived = met.record.wait_for_method("tools/call", PATIENCE) => drop(arrived.unwrap()),
+        }
+        drop(call);
+        within("closing", met.client().close()).await;
+        assert_eq!(met.record.count("notifications/cancelled"), 1, "{way:?}: it is told before the connection ends");
+    }
+}
+
+#[tokio::test]
 async fn the_session_is_ended_once_on_close_and_on_drop() {
     let deletes = |met: &Met| met.record.requests().into_iter().filter(|request| request.method == "DELETE").count();
     let closed = Way::HttpEvents.meet(server()).await;

@@ -70,7 +70,7 @@ async fn listed_entries_keep_every_byte_and_bad_ones_harm_nobody_else() {
             (3, entries[3], "it is not an object"),
         ];
         assert_eq!(defects, expected, "{way:?} {version}");
-        assert_eq!((list.cache.ttl_ms, list.cache.is_public), (5, true));
+        assert_eq!((list.cache.ttl_ms, list.cache.is_public), (Some(5), true));
     })
     .await;
 }

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
 
+use crate::hex::hex;
+
 /// The version of the format.
 pub(super) const VERSION: u64 = 1;
 
@@ -33,6 +35,9 @@ const BEFORE_HASH: &[u8] = b",\"hash\":\"";
 const BEHIND_HASH: &[u8] = b"\"}";
 const HASH_CHARS: usize = 64;
 
+/// About as much stands in a line besides what it is about.
+const LINE_BYTES_BESIDES: usize = 320;
+
 /// Where a line stands: what the next one needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -49,17 +54,15 @@ impl Place {
     }
 }
 
-/// What every line says, whatever it is about.
-#[derive(Serialize)]
-struct Body<'a, T> {
-    v: u64,
-    seq: u64,
-    kind: &'a str,
-    at: &'a str,
-    pid: u32,
-    #[serde(flatten)]
-    what: &'a T,
-    prev: &'a str,
+/// What a line is about: the members of an object, as they stand in it.
+pub(super) fn members<T: Serialize>(of: &T) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string(of)?;
+    let is_object = text.starts_with('{') && text.pop() == Some('}');
+    if !is_object {
+        return Err(serde::ser::Error::custom("a line of the log is an object"));
+    }
+    text.remove(0);
+    Ok(text)
 }
 
 /// A line, with its end, and where it stands.
@@ -68,16 +71,18 @@ pub(super) struct Sealed {
     pub(super) place: Place,
 }
 
-/// Writes the line that follows `before`.
-pub(super) fn seal<T: Serialize>(before: &Place, kind: &str, at: &str, what: &T) -> serde_json::Result<Sealed> {
+/// Writes the line that follows `before`, by the process `pid`. Its members are what it is about; kind and time are words of ours.
+pub(super) fn seal(before: &Place, pid: u32, kind: &str, at: &str, members: &str) -> Sealed {
     let seq = before.seq.saturating_add(1);
-    let body = Body { v: VERSION, seq, kind, at, pid: std::process::id(), what, prev: &before.hash };
-    let mut text = serde_json::to_string(&body)?;
+    let prev = &before.hash;
+    let mut text = String::with_capacity(members.len() + LINE_BYTES_BESIDES);
+    // Writing to a string cannot fail.
+    let head = write!(text, r#"{{"v":{VERSION},"seq":{seq},"kind":"{kind}","at":"{at}","pid":{pid},{members},"#);
+    let body = head.and_then(|()| write!(text, r#""prev":"{prev}"}}"#));
     let hash = hash_of(text.as_bytes());
     text.truncate(text.len().saturating_sub(1));
-    // Writing to a string cannot fail.
-    let _written = writeln!(text, ",\"hash\":\"{hash}\"}}").is_ok();
-    Ok(Sealed { text, place: Place { seq, hash } })
+    let _written = body.and_then(|()| writeln!(text, ",\"hash\":\"{hash}\"}}")).is_ok();
+    Sealed { text, place: Place { seq, hash } }
 }
 
 /// One line as it was found, without its end.
@@ -133,29 +138,19 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
     hex(digest(&SHA256, bytes).as_ref())
 }
 
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _written = write!(text, "{byte:02x}").is_ok();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{Link, NO_HASH, Place, hash_of, kind, seal};
+    use super::{Link, NO_HASH, Place, hash_of, kind, members, seal};
 
     #[test]
     fn a_line_is_bound_to_the_one_before_it() {
         let start = Place::start();
-        let first = seal(&start, kind::BEGIN, "now", &json!({"file": 1})).unwrap();
-        let second = seal(&first.place, kind::CALL, "now", &json!({"tool": "x"})).unwrap();
+        let first = seal(&start, 7, kind::BEGIN, "now", &members(&json!({"file": 1})).unwrap());
+        let second = seal(&first.place, 7, kind::CALL, "now", &members(&json!({"tool": "x"})).unwrap());
         let line = first.text.strip_suffix('\n').unwrap();
-        let pid = std::process::id();
-        let body = format!(r#"{{"v":1,"seq":1,"kind":"begin","at":"now","pid":{pid},"file":1,"prev":"{NO_HASH}"}}"#);
+        let body = format!(r#"{{"v":1,"seq":1,"kind":"begin","at":"now","pid":7,"file":1,"prev":"{NO_HASH}"}}"#);
         assert_eq!(first.place.hash, hash_of(body.as_bytes()));
         assert_eq!(line, format!("{},\"hash\":\"{}\"}}", body.strip_suffix('}').unwrap(), first.place.hash));
         let link = Link::read(line.as_bytes()).unwrap();
@@ -167,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_changed_byte_is_seen() {
-        let line = seal(&Place::start(), kind::CALL, "now", &json!({"tool": "é"})).unwrap().text;
+        let line = seal(&Place::start(), 7, kind::CALL, "now", &members(&json!({"tool": "é"})).unwrap()).text;
         let line = line.trim_end().as_bytes();
         for at in 0..line.len() {
             for flip in [1, 0x20, 0x80] {

@@ -9,20 +9,15 @@ use super::unusual::UnusualUse;
 use crate::limits::AUDIT_ADJUSTMENTS_MAX;
 use crate::policy::{Because, Presence, RuleOrigin};
 
-/// What the line of a call says, in this order.
+/// How a call ended: what stands behind all that was known when it began.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CallLine {
-    /// The number of the line that says that it began.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started: Option<u64>,
-    #[serde(flatten)]
-    begin: BeginLine,
+pub(super) struct EndLine {
     outcome: &'static str,
     error: Option<ErrorLine>,
     duration_ms: u64,
     result_bytes: Option<u64>,
-    pub(super) unusual: Vec<&'static str>,
+    unusual: Vec<&'static str>,
 }
 
 /// What is known when a call begins, which is all that the line of its beginning says.
@@ -43,18 +38,11 @@ pub(super) struct BeginLine {
     mode: &'static str,
     interactive: bool,
     decision: &'static str,
-    #[serde(flatten)]
-    why: Why,
-    adjustments: Vec<String>,
-    confirmation: Option<&'static str>,
-}
-
-/// What decided: at most one of these.
-#[derive(Debug, Default, Serialize)]
-struct Why {
     rule: Option<OriginLine>,
     filter: Option<OriginLine>,
     grant: Option<String>,
+    adjustments: Vec<String>,
+    confirmation: Option<&'static str>,
 }
 
 /// Where a rule is written.
@@ -77,6 +65,13 @@ impl BeginLine {
     pub(super) fn of(record: &AuditRecord, keep: ArgumentsKept) -> Self {
         let kept = redact::arguments(&record.arguments, record.input_schema.as_ref(), keep);
         let adjustments = record.verdict.adjustments.iter().take(AUDIT_ADJUSTMENTS_MAX);
+        let (mut rule, mut filter, mut grant) = (None, None, None);
+        match &record.verdict.because {
+            Because::Rule(found) => rule = Some(origin(&found.origin)),
+            Because::Filter(found) => filter = Some(origin(found)),
+            Because::Remembered(found) => grant = Some(redact::name(found)),
+            Because::NoRule => {}
+        }
         Self {
             session: redact::name(&record.session),
             asker: record.asker.as_str(),
@@ -92,41 +87,26 @@ impl BeginLine {
             mode: record.mode.as_str(),
             interactive: record.presence == Presence::Interactive,
             decision: record.verdict.decision.as_str(),
-            why: why(&record.verdict.because),
+            rule,
+            filter,
+            grant,
             adjustments: adjustments.map(|words| redact::message(words)).collect(),
             confirmation: record.confirmation,
         }
     }
 }
 
-impl CallLine {
-    /// What is kept of a record.
-    pub(super) fn of(record: &AuditRecord, keep: ArgumentsKept) -> Self {
+impl EndLine {
+    /// What is kept of how a call ended, with what is unusual about it.
+    pub(super) fn of(record: &AuditRecord, flags: &[UnusualUse]) -> Self {
         let error = record.error.as_ref();
         Self {
-            started: record.begun,
-            begin: BeginLine::of(record, keep),
             outcome: record.outcome,
             error: error.map(|(kind, said)| ErrorLine { kind: redact::name(kind), message: redact::message(said) }),
             duration_ms: u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX),
             result_bytes: record.result_bytes,
-            unusual: Vec::new(),
+            unusual: flags.iter().map(|flag| flag.as_str()).collect(),
         }
-    }
-
-    /// The same with what is unusual about it.
-    pub(super) fn flagged(mut self, flags: &[UnusualUse]) -> Self {
-        self.unusual = flags.iter().map(|flag| flag.as_str()).collect();
-        self
-    }
-}
-
-fn why(because: &Because) -> Why {
-    match because {
-        Because::Rule(rule) => Why { rule: Some(origin(&rule.origin)), ..Why::default() },
-        Because::Filter(found) => Why { filter: Some(origin(found)), ..Why::default() },
-        Because::Remembered(grant) => Why { grant: Some(redact::name(grant)), ..Why::default() },
-        Because::NoRule => Why::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use serde::Serialize;
 use serde_json::json;
 
-use super::chain::{Link, Place, hash_of, kind, seal};
+use super::chain::{Link, Place, hash_of, kind, members, seal};
 use super::folder::{AuditFolder, HEAD, about, is_same_file, keep_private, open};
 use super::head::Head;
 use super::tail::Tail;
@@ -18,6 +18,8 @@ use crate::limits::{AUDIT_LINE_BYTES_MAX, AUDIT_TORN_CHARS_MAX};
 #[derive(Debug)]
 pub(super) struct LogFile {
     folder: AuditFolder,
+    /// This process, which need not ask who it is for every record.
+    pid: u32,
     /// A file that has this many bytes is full.
     file_bytes_max: u64,
     open: Option<OpenFile>,
@@ -50,7 +52,16 @@ impl LogFile {
     /// Nothing is looked at yet.
     pub(super) fn new(folder: AuditFolder, file_bytes_max: u64) -> Self {
         let end = Place::start();
-        Self { folder, file_bytes_max, open: None, end, counted: Vec::new(), head: None, is_dirty: false }
+        Self {
+            folder,
+            pid: std::process::id(),
+            file_bytes_max,
+            open: None,
+            end,
+            counted: Vec::new(),
+            head: None,
+            is_dirty: false,
+        }
     }
 
     /// Makes sure that the next record goes to the end of the log, whoever wrote to it or was killed meanwhile.
@@ -63,10 +74,15 @@ impl LogFile {
                 Look::Changed
             }
         };
-        if self.open.as_ref().is_some_and(|open| open.length >= self.file_bytes_max) {
+        if self.is_full() {
             self.begin_next(at)?;
         }
         Ok(look)
+    }
+
+    /// Whether the next record goes into another file.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.length >= self.file_bytes_max)
     }
 
     /// Finds the end of a log that is new to us.
@@ -178,7 +194,12 @@ impl LogFile {
 
     /// Writes one record at the end.
     pub(super) fn append<T: Serialize>(&mut self, kind: &str, at: &str, what: &T) -> io::Result<()> {
-        let line = seal(&self.end, kind, at, what)?;
+        self.append_members(kind, at, &members(what)?)
+    }
+
+    /// The same with the members of its object as they stand in the line.
+    pub(super) fn append_members(&mut self, kind: &str, at: &str, members: &str) -> io::Result<()> {
+        let line = seal(&self.end, self.pid, kind, at, members);
         self.write(line.text.as_bytes())?;
         self.end = line.place;
         Ok(())
@@ -215,13 +236,23 @@ impl LogFile {
 
     /// Waits until everything is on the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        if let Some(open) = &self.open
-            && self.is_dirty
-        {
-            open.file.sync_data()?;
-        }
-        self.is_dirty = false;
-        Ok(())
+        self.take_unsynced()?.map_or(Ok(()), |file| file.sync_data())
+    }
+
+    /// Whether something was written that need not be on the disk yet.
+    pub(super) const fn is_dirty(&self) -> bool {
+        self.is_dirty
+    }
+
+    /// The file that is not on the disk yet, for somebody who waits for that.
+    pub(super) fn take_unsynced(&mut self) -> io::Result<Option<File>> {
+        let is_dirty = std::mem::replace(&mut self.is_dirty, false);
+        self.open.as_ref().filter(|_| is_dirty).map(|open| open.file.try_clone()).transpose()
+    }
+
+    /// Whether it is known where the log ends.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Forgets which files these are, so that the next look begins anew. Where the log ended is not forgotten.

@@ -12,6 +12,7 @@ mod folder;
 mod head;
 mod line;
 mod log_file;
+mod log_writer;
 mod seen;
 mod tail;
 mod unusual;

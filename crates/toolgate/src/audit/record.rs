@@ -56,7 +56,7 @@ pub struct AuditRecord {
     pub result_bytes: Option<u64>,
 }
 
-/// Keeps records. Both are called on a thread that may wait for disks and locks.
+/// Keeps records. What does not say otherwise is called on a thread that may wait for disks and locks.
 pub trait AuditSink: Send + Sync + fmt::Debug {
     /// A call was let through and is about to be sent: the record without its ending. What it is referred to by when it ends, if that is wanted.
     ///
@@ -70,8 +70,27 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// Keeps one. Called once for every call, whatever happened to it; only a call that `begin` refused has none.
     fn record(&self, record: &AuditRecord);
 
-    /// Brings what was kept to where it is safe, if that is due. Called after whoever waits for a record has been told.
-    fn settle(&self) {}
+    /// The same as [`begin`](Self::begin), where nobody has to be waited for: called first, and where waiting would hold others up. `None`
+    /// when somebody has to be.
+    fn begin_at_once(&self, record: &AuditRecord) -> Option<Result<Option<u64>>> {
+        let _waits = record;
+        None
+    }
+
+    /// The same as [`record`](Self::record), where nobody has to be waited for. Whether it is kept.
+    fn record_at_once(&self, record: &AuditRecord) -> bool {
+        let _waits = record;
+        false
+    }
+
+    /// Brings what was kept to where it is safe, if that is due, and makes ready for more. Called after whoever waits for a record has been
+    /// told, and again after the time that it gives, when nothing was kept on that thread meanwhile.
+    fn settle(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Nothing comes any more, from whoever called [`settle`](Self::settle).
+    fn leave(&self) {}
 
     /// Whether anything is kept at all.
     fn keeps_records(&self) -> bool {

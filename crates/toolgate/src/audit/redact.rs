@@ -22,6 +22,9 @@ use crate::servers::secret_text::{self, COVERED};
 /// Stands for a text behind so much text that nothing of it would be kept.
 const NOT_KEPT: &str = "[not kept]";
 
+/// Arguments this much shorter than they may be are not measured once they are covered: a value of two bytes becomes one of ten.
+const SHORT_PART: usize = 8;
+
 /// Which arguments are kept as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArgumentsKept {
@@ -92,7 +95,9 @@ pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: Arg
     let mut cut = Cut { values: AUDIT_ARGUMENT_VALUES_MAX, text_chars: AUDIT_TEXT_CHARS_MAX, cut: 0 };
     cut.value(&mut value);
     covered += cut.cut;
-    if written_bytes(&value) > bytes_max {
+    // What came in few bytes has few values, and stays far below that whatever it is covered with.
+    let is_short = arguments.as_bytes().len() <= bytes_max / SHORT_PART;
+    if !is_short && written_bytes(&value) > bytes_max {
         let mut cut = Cut { values: AUDIT_FEW_ARGUMENT_VALUES_MAX, text_chars: AUDIT_CUT_TEXT_CHARS, cut: 0 };
         cut.value(&mut value);
         covered += cut.cut;
@@ -112,6 +117,9 @@ pub(super) fn name(text: &str) -> String {
 }
 
 fn shortened(text: &str, chars_max: usize) -> String {
+    if text.len() <= chars_max {
+        return text.to_owned();
+    }
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -163,7 +171,9 @@ impl Cover {
 
     /// Only what may be kept of a long text is searched.
     fn text(&mut self, text: &mut String) {
-        let end = text.char_indices().nth(AUDIT_SEARCHED_CHARS_MAX).map_or(text.len(), |(end, _)| end);
+        let is_long = text.len() > AUDIT_SEARCHED_CHARS_MAX;
+        let cut = if is_long { text.char_indices().nth(AUDIT_SEARCHED_CHARS_MAX) } else { None };
+        let end = cut.map_or(text.len(), |(end, _)| end);
         self.chars_left = self.chars_left.saturating_sub(end);
         let start = text.get(..end).unwrap_or_default();
         let clean = secret_text::covered(start);
@@ -226,7 +236,7 @@ impl Cut {
     }
 
     fn text(&mut self, text: &mut String) {
-        if text.char_indices().nth(self.text_chars).is_none() {
+        if text.len() <= self.text_chars || text.char_indices().nth(self.text_chars).is_none() {
             return;
         }
         self.cut += 1;

@@ -1,24 +1,16 @@
 //! `FileAudit`: keeps records in files. Several processes may write at once, and any of them may be killed at any time.
 
 use std::fmt;
-use std::fs::File;
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use serde_json::json;
-
-use super::chain::kind;
-use super::folder::{AuditFolder, wait_for};
-use super::line::{BeginLine, CallLine};
-use super::log_file::{LogFile, Look};
-use super::moment::{millis, written};
+use super::folder::AuditFolder;
+use super::log_writer::Writer;
 use super::record::{AuditRecord, AuditSink};
-use super::seen::Seen;
-use super::unusual::{Unusual, UnusualUse, judge};
+use super::unusual::Unusual;
 use crate::env::{Clock, HostEnv};
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{AUDIT_FILE_BYTES_MAX, AUDIT_FSYNC_MS};
+use crate::error::{Error, Result};
+use crate::limits::AUDIT_FILE_BYTES_MAX;
 
 pub use super::redact::ArgumentsKept;
 
@@ -89,33 +81,12 @@ struct SharedWriter {
     writer: Mutex<Writer>,
 }
 
-/// What one process knows while it writes.
-#[derive(Debug)]
-struct Writer {
-    folder: AuditFolder,
-    lock: Option<File>,
-    log: LogFile,
-    seen: Seen,
-    synced_at: Option<Instant>,
-    /// Calls that could not be written down since the last one that could.
-    missed: u64,
-    last_error: Option<Error>,
-}
-
 impl FileAudit {
     /// The log of this person. Nothing is read or made before the first record.
     #[must_use]
     pub fn open(env: &HostEnv, options: AuditOptions) -> Self {
         let folder = AuditFolder::of(env);
-        let writer = Writer {
-            log: LogFile::new(folder.clone(), options.file_bytes_max),
-            folder,
-            lock: None,
-            seen: Seen::default(),
-            synced_at: None,
-            missed: 0,
-            last_error: None,
-        };
+        let writer = Writer::new(folder, options.file_bytes_max);
         let writer = Arc::new(SharedWriter { fsync: options.fsync, writer: Mutex::new(writer) });
         Self { clock: Arc::clone(&env.clock), options, writer, on_unusual: None, on_trouble: None }
     }
@@ -145,33 +116,38 @@ impl FileAudit {
     /// Why the last record could not be written down; `None` when it could.
     #[must_use]
     pub fn last_error(&self) -> Option<Error> {
-        self.writer().last_error.clone()
+        self.writer().last_error().cloned()
     }
 
-    fn writer(&self) -> std::sync::MutexGuard<'_, Writer> {
+    fn writer(&self) -> MutexGuard<'_, Writer> {
         // Whatever a panic left behind, the files are looked at anew before they are written to.
         self.writer.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl AuditSink for FileAudit {
-    fn begin(&self, record: &AuditRecord) -> Result<Option<u64>> {
-        let line = BeginLine::of(record, self.options.arguments);
-        let now = written(self.clock.now());
-        let at = written(record.at);
-        let fsync = self.options.fsync;
-        self.writer().attempt(|writer| writer.keep_beginning(&line, &at, &now, fsync)).map(Some)
+    /// The writer, when it can write without waiting for anybody.
+    fn ready_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        let writer = self.writer.writer.try_lock().ok()?;
+        (self.options.fsync != Fsync::Always && writer.is_ready()).then_some(writer)
     }
 
-    fn record(&self, record: &AuditRecord) {
-        let line = CallLine::of(record, self.options.arguments);
-        let now = written(self.clock.now());
-        let fsync = self.options.fsync;
-        let (kept, was_well) = {
-            let mut writer = self.writer();
-            let was_well = writer.last_error.is_none();
-            (writer.attempt(|writer| writer.keep(record, line, &now, fsync)), was_well)
-        };
+    fn keep_beginning(&self, writer: &mut Writer, record: &AuditRecord) -> Result<Option<u64>> {
+        let (clock, options) = (&self.clock, &self.options);
+        let number = writer.attempt(clock.as_ref(), |writer| {
+            let number = writer.keep_beginning(record, options.arguments)?;
+            writer.sync_at_once(options.fsync);
+            Ok(number)
+        });
+        number.map(Some)
+    }
+
+    fn keep(&self, mut writer: MutexGuard<'_, Writer>, record: &AuditRecord) {
+        let was_well = writer.last_error().is_none();
+        let kept = writer.attempt(self.clock.as_ref(), |writer| {
+            let flags = writer.keep(record, self.options.arguments)?;
+            writer.sync_at_once(self.options.fsync);
+            Ok(flags)
+        });
+        drop(writer);
         let flags = match (kept, &self.on_trouble) {
             (Ok(flags), _) => flags,
             (Err(error), Some(tell)) if was_well => return tell(&error),
@@ -183,112 +159,58 @@ impl AuditSink for FileAudit {
             tell(&Unusual { what, server, tool, asker: record.asker });
         }
     }
+}
 
-    fn settle(&self) {
-        let mut writer = self.writer();
-        let synced = writer.sync_if_due(self.options.fsync);
-        writer.helped(synced);
+impl AuditSink for FileAudit {
+    fn begin(&self, record: &AuditRecord) -> Result<Option<u64>> {
+        self.keep_beginning(&mut self.writer(), record)
+    }
+
+    fn record(&self, record: &AuditRecord) {
+        self.keep(self.writer(), record);
+    }
+
+    fn begin_at_once(&self, record: &AuditRecord) -> Option<Result<Option<u64>>> {
+        let mut writer = self.ready_writer()?;
+        Some(self.keep_beginning(&mut writer, record))
+    }
+
+    fn record_at_once(&self, record: &AuditRecord) -> bool {
+        self.ready_writer().map(|writer| self.keep(writer, record)).is_some()
+    }
+
+    fn settle(&self) -> Option<Duration> {
+        let (again, to_sync) = {
+            let mut writer = self.writer();
+            let again = writer.rest(self.clock.as_ref());
+            if self.options.fsync == Fsync::Interval {
+                let to_sync = writer.take_unsynced_if_due();
+                // Nothing waits longer for the disk because nothing follows it.
+                (again.into_iter().chain(writer.sync_due_in()).min(), to_sync)
+            } else {
+                (again, None)
+            }
+        };
+        // Nobody else waits for the disk meanwhile.
+        if let Some(file) = to_sync
+            && let Err(error) = file.sync_data()
+        {
+            self.writer().incomplete(&error);
+        }
+        again
+    }
+
+    fn leave(&self) {
+        self.writer().give_back();
     }
 }
 
 impl Drop for SharedWriter {
     fn drop(&mut self) {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        writer.give_back();
         if self.fsync == Fsync::Interval {
-            let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let _synced = writer.log.sync().is_ok();
+            writer.sync();
         }
-    }
-}
-
-impl Writer {
-    /// Writes something down while no other process writes, or remembers that it could not be.
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> io::Result<T>) -> Result<T> {
-        match self.locked(work).and_then(|done| done) {
-            Ok(done) => {
-                self.last_error = None;
-                Ok(done)
-            }
-            Err(error) => {
-                self.log.forget();
-                self.missed = self.missed.saturating_add(1);
-                let path = self.folder.path().display();
-                let error = Error::new(ErrorKind::State, format!("cannot write the audit log in {path}: {error}"))
-                    .hinting("check that you may write there, that the disk has room, and what stands in the way");
-                self.last_error = Some(error.clone());
-                Err(error)
-            }
-        }
-    }
-
-    /// Goes to the end of the log.
-    fn look(&mut self, now: &str) -> io::Result<()> {
-        if self.log.look(now)? == Look::Changed {
-            self.seen.refresh(&self.folder)?;
-        }
-        if self.missed > 0 {
-            self.log.append(kind::MISSED, now, &json!({"calls": self.missed}))?;
-            self.missed = 0;
-        }
-        Ok(())
-    }
-
-    /// Writes down that a call begins. The number of that record.
-    fn keep_beginning(&mut self, line: &BeginLine, at: &str, now: &str, fsync: Fsync) -> io::Result<u64> {
-        self.look(now)?;
-        self.log.append(kind::STARTED, at, line)?;
-        let number = self.log.last_number();
-        let helped = self.log.write_head().and_then(|()| self.sync_at_once(fsync));
-        self.helped(helped);
-        Ok(number)
-    }
-
-    fn keep(&mut self, record: &AuditRecord, line: CallLine, now: &str, fsync: Fsync) -> io::Result<Vec<UnusualUse>> {
-        self.look(now)?;
-        let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
-        self.log.append(kind::CALL, &written(record.at), &line.flagged(&flags))?;
-        let written = self.log.write_head().and_then(|()| self.seen.write(&self.folder));
-        let helped = written.and_then(|()| self.sync_at_once(fsync));
-        self.helped(helped);
-        Ok(flags)
-    }
-
-    /// The record is there; what helps to read it must not make it fail.
-    fn helped(&self, helped: io::Result<()>) {
-        if let Err(error) = helped {
-            tracing::warn!("the audit log in {} is incomplete: {error}", self.folder.path().display());
-        }
-    }
-
-    /// Where every record has to be on the disk before anybody goes on.
-    fn sync_at_once(&mut self, fsync: Fsync) -> io::Result<()> {
-        if fsync == Fsync::Always { self.log.sync() } else { Ok(()) }
-    }
-
-    /// Where records reach the disk in their own time: nobody waits for that.
-    fn sync_if_due(&mut self, fsync: Fsync) -> io::Result<()> {
-        let interval = Duration::from_millis(AUDIT_FSYNC_MS);
-        if fsync != Fsync::Interval || self.synced_at.is_some_and(|synced| synced.elapsed() < interval) {
-            return Ok(());
-        }
-        self.log.sync()?;
-        self.synced_at = Some(Instant::now());
-        Ok(())
-    }
-
-    /// Does something while no other process writes.
-    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> io::Result<T> {
-        let file = match self.lock.take() {
-            Some(file) if self.folder.is_lock(&file) => file,
-            _ => {
-                self.folder.make()?;
-                self.folder.open_lock()?
-            }
-        };
-        wait_for(|| file.try_lock())?;
-        let done = work(self);
-        // Closing it would do, but not while a child that was just forked has it open as well.
-        let _unlocked = file.unlock().is_ok();
-        self.lock = Some(file);
-        Ok(done)
     }
 }

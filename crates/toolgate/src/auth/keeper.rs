@@ -135,6 +135,27 @@ impl Keeper {
         self.current().await
     }
 
+    /// Whether somebody else has logged in or out, or renewed the login, since the kept logins were looked at; they are looked at again then.
+    ///
+    /// # Errors
+    /// When the kept logins cannot be read.
+    pub async fn has_changed(&self) -> Result<bool> {
+        let held = {
+            let held = self.0.held();
+            if !held.is_read {
+                return Ok(false);
+            }
+            held.login.clone()
+        };
+        let which = |login: &Login| (login.generation, login.access_token.clone());
+        let stored = self.with_store(|store, key| store.get(key)).await?;
+        let has_changed = held.as_deref().map(which) != stored.as_ref().map(which);
+        if has_changed {
+            self.0.held().is_read = false;
+        }
+        Ok(has_changed)
+    }
+
     /// Waits for a renewal that is on its way: whoever ends the runtime while one runs may lose its refresh token.
     pub async fn settle(&self) {
         let flight = self.0.held().flight.clone();

@@ -189,6 +189,28 @@ async fn a_good_login_comes_from_memory() {
 }
 
 #[tokio::test]
+async fn what_another_process_did_to_a_login_is_noticed_once() {
+    let room = Room::new(3_600);
+    let keeper = room.keeper();
+    assert!(!keeper.has_changed().await.unwrap(), "nothing was looked at yet");
+    type Deed = fn(&Room);
+    let deeds: [(Deed, bool, &str); 5] = [
+        (|_| {}, false, "access-0"),
+        (|room| drop(room.store().put(&key(), room.issuer.issue(7)).unwrap()), true, "access-7"),
+        (|room| assert!(room.store().remove(&key()).unwrap()), true, "-"),
+        (|_| {}, false, "-"),
+        (|room| drop(room.store().put(&key(), room.issuer.issue(8)).unwrap()), true, "access-8"),
+    ];
+    keeper.current().await.unwrap();
+    for (number, (deed, has_changed, then)) in deeds.into_iter().enumerate() {
+        deed(&room);
+        assert_eq!(keeper.has_changed().await.unwrap(), has_changed, "{number}");
+        assert_eq!(shown(&keeper.current().await), then, "{number}");
+        assert!(!keeper.has_changed().await.unwrap(), "{number}");
+    }
+}
+
+#[tokio::test]
 async fn every_state_meets_every_answer() {
     let over = "the login to `a` is over and could not be renewed: 503 Service Unavailable";
     let refused = "`a` does not take the login any more, and it could not be renewed: 503 Service Unavailable";

@@ -11,6 +11,7 @@ use super::renewer::Renewer;
 use super::server_login::ServerLogin;
 use super::store::{LoginKey, LoginStore, TokenStore};
 use crate::env::HostEnv;
+use crate::server_name::ServerName;
 
 /// All logins of a host.
 #[derive(Debug)]
@@ -43,6 +44,18 @@ impl Logins {
         let login = Arc::new(ServerLogin::new(self.kept.clone(), renewer));
         servers.insert(key, login.clone());
         login
+    }
+
+    /// The servers whose login somebody else has changed. What cannot be read now is looked at when it is needed.
+    pub(crate) async fn changed(&self) -> Vec<ServerName> {
+        let servers: Vec<_> = self.servers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let mut changed = Vec::new();
+        for login in servers {
+            if login.keeper().has_changed().await.unwrap_or(true) {
+                changed.push(login.account().server.clone());
+            }
+        }
+        changed
     }
 
     /// Waits for renewals that are on their way: whoever ended now could lose a refresh token that is good for one use.

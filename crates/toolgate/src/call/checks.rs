@@ -24,7 +24,7 @@ pub(super) struct Checks {
 
 impl Checks {
     fn of(tool: &Arc<Tool>) -> Self {
-        let annotations = tool.raw.member("annotations").and_then(|raw| raw.read().ok()).unwrap_or_default();
+        let annotations = tool.annotations.as_ref().and_then(|raw| raw.read().ok()).unwrap_or_default();
         let (input, output) = (OnceLock::new(), OnceLock::new());
         Self { definition: definition_hash(tool), annotations, tool: tool.clone(), input, output }
     }

@@ -15,6 +15,7 @@ use crate::audit::{AuditSink, NoAudit};
 use crate::connect::CallProgress;
 use crate::env::{Clock, HostEnv};
 use crate::grants::{Grants, Lasting};
+use crate::hex::hex;
 use crate::policy::file::Checker;
 use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
 use crate::results::ResultStore;
@@ -112,7 +113,7 @@ impl CallContext {
             own_folders: [env.dirs.user.clone(), env.dirs.system.clone()],
             clock: env.clock.clone(),
             session: session_id(),
-            keeper: RecordKeeper::default(),
+            keeper: RecordKeeper::new(rules.audit.clone()),
             checks: Arc::default(),
             rules,
         }
@@ -200,5 +201,5 @@ fn session_id() -> String {
     let mut bytes = [0_u8; 8];
     // Without randomness two hosts may have the same one; nothing but the reader of a record minds.
     let _filled = SystemRandom::new().fill(&mut bytes).is_ok();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&bytes)
 }

@@ -1,9 +1,12 @@
-//! One call at its server: time limits, progress, pages the person has to visit first, and what becomes of it when the connection is lost.
+//! One call at its server: time limits, progress, pages the person has to visit first, the task it may become, and what becomes of it when the
+//! connection is lost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use toolgate_wire::view::CallResult;
-use toolgate_wire::{Call, Error as WireError, RpcError, SendMark};
+use toolgate_wire::{Call, Error as WireError, RawJson, RpcError, SendMark, Task};
 
 use super::context::CallContext;
 use crate::connect::{CallProgress, Connection, Elicitation, ElicitationAnswer, read_elicitation};
@@ -11,6 +14,7 @@ use crate::discovery::Live;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{TIME_LIMIT_MS_MAX, URLS_TO_VISIT_MAX};
 use crate::registry::PreparedCall;
+use crate::servers::ServerConfig;
 
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,34 +53,36 @@ enum Repeatable {
 pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Live, options: RunOptions) -> Ended {
     call.offer.line.count_call();
     let mut connection = live.connection;
+    // Begun once: however often it is made, it has its time once.
+    let request = request(context, &connection, call, options).begun();
     let mut is_first = true;
     // What the first attempt may have done stays done, however the second one ends.
     let mut may_be_done = false;
     loop {
         let mark = SendMark::default();
-        let error = match attempt(context, &connection, call, options, &mark).await {
+        let error = match attempt(&connection, &request.clone().mark(&mark)).await {
             Ok(result) => return Ended::Answered(result),
             Err(WireError::TimedOut { after, idle, .. }) => return Ended::TimedOut { after, idle },
             Err(error) => error,
         };
+        let repeatable = repeatable(call, &mark, &error);
         if !is_loss(&error) {
+            may_be_done |= is_vague(&error) && repeatable == Repeatable::No;
             return without_answer(connection.failed(error), may_be_done);
         }
-        let repeatable = repeatable(call, &mark, &error);
         may_be_done |= repeatable != Repeatable::Unsent;
-        if matches!(error, WireError::SessionLost(_)) {
-            connection.is_forgotten();
-        }
+        connection.failed_to_send(&error, &mark);
         let lost = connection.failed(error);
         if !is_first || repeatable == Repeatable::No {
             return without_answer(lost, may_be_done);
         }
         is_first = false;
-        connection = match again(call).await {
-            Ok(connection) => connection,
-            Err(_) if may_be_done => return Ended::Unknown(lost),
+        connection = match tokio::time::timeout(request.time_left(), again(call)).await {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(_)) | Err(_) if may_be_done => return Ended::Unknown(lost),
             // What never arrived has failed for the reason for which it cannot be sent now.
-            Err(error) => return Ended::Failed(error),
+            Ok(Err(error)) => return Ended::Failed(error),
+            Err(_) => return Ended::TimedOut { after: total_limit(connection.config(), options), idle: false },
         };
     }
 }
@@ -87,7 +93,13 @@ fn without_answer(error: Error, may_be_done: bool) -> Ended {
 
 /// Whether the answer, if there was one, was lost on the way.
 fn is_loss(error: &WireError) -> bool {
-    matches!(error, WireError::Closed(_) | WireError::Io { .. } | WireError::SessionLost(_))
+    matches!(error, WireError::Closed(_) | WireError::Io { .. } | WireError::SessionLost(_) | WireError::TaskLost(_))
+}
+
+/// Whether somebody on the way answered in place of the server, which may have done it all the same.
+fn is_vague(error: &WireError) -> bool {
+    let statuses = [StatusCode::INTERNAL_SERVER_ERROR, StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT];
+    matches!(error, WireError::Http(failure) if statuses.contains(&failure.status))
 }
 
 fn repeatable(call: &PreparedCall, mark: &SendMark, error: &WireError) -> Repeatable {
@@ -104,41 +116,59 @@ fn repeatable(call: &PreparedCall, mark: &SendMark, error: &WireError) -> Repeat
 /// The next connection, when the server still offers on it what was decided about.
 async fn again(call: &PreparedCall) -> Result<Connection> {
     let live = call.offer.line.live().await?;
-    let now = call.as_offered_by(&live)?;
-    if now.tool.tool.raw == call.tool.tool.raw {
-        return Ok(live.connection);
+    as_decided(call, &live)?;
+    Ok(live.connection)
+}
+
+/// The server as it is after somebody was asked or a place was waited for, when it still offers what was decided about.
+pub(super) fn still_there(call: &PreparedCall, live: Live) -> Result<Live> {
+    match call.offer.line.now() {
+        Some(now) if !Arc::ptr_eq(&now.offered, &live.offered) => as_decided(call, &now).map(|()| now),
+        _ => Ok(live),
+    }
+}
+
+fn as_decided(call: &PreparedCall, live: &Live) -> Result<()> {
+    if call.as_offered_by(live)?.tool.tool.raw == call.tool.tool.raw {
+        return Ok(());
     }
     let what = format!("the server describes `{}` in another way than before", call.tool.id.tool);
     Err(Error::new(ErrorKind::UnknownTool, what).about(&call.tool.id.server))
 }
 
 /// Calls the tool once. A server that wants pages to be visited first is called again when the person has visited them.
-async fn attempt(
-    context: &CallContext,
-    connection: &Connection,
-    call: &PreparedCall,
-    options: RunOptions,
-    mark: &SendMark,
-) -> Result<CallResult, WireError> {
+async fn attempt(connection: &Connection, request: &Call) -> Result<CallResult, WireError> {
     let _running = connection.runs();
-    let ask = || {
-        connection.client().finish_tool_call(request(context, connection, call, options).mark(mark).in_this_session())
-    };
-    match connection.asks(ask).await {
+    let ask = || connection.client().request(request.clone());
+    let answer = match connection.asks(ask).await {
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,
-    }
+    }?;
+    CallResult::read(if Task::is_in(&answer)? { follow(connection, request, &answer).await? } else { answer })
+}
+
+/// Follows the task that a call has become. A login in between is about the task: the call itself has been accepted, and is not made again.
+async fn follow(connection: &Connection, request: &Call, task: &RawJson) -> Result<RawJson, WireError> {
+    let followed = connection.asks(|| connection.client().finish_task(request, task)).await;
+    followed.map_err(|error| match error {
+        WireError::LoginNeeded(_) | WireError::Credentials(_) => WireError::TaskLost(error.to_string().into()),
+        other => other,
+    })
+}
+
+fn total_limit(config: &ServerConfig, options: RunOptions) -> Duration {
+    let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
+    options.max_duration.or(config.max_duration).map_or(longest, |limit| limit.min(longest))
 }
 
 fn request(context: &CallContext, connection: &Connection, call: &PreparedCall, options: RunOptions) -> Call {
     let config = connection.config();
     let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
-    let total = options.max_duration.or(config.max_duration).map_or(longest, |limit| limit.min(longest));
     let (progress, front_end) = (context.rules.progress.clone(), connection.front_end().clone());
     let id = call.tool.id.clone();
     Call::tool(&id.tool, &call.arguments)
         .idle_limit(options.timeout.unwrap_or(config.call_timeout).min(longest))
-        .total_limit(total)
+        .total_limit(total_limit(config, options))
         .on_progress(move |notification| {
             let news = notification.params.as_ref().and_then(|params| CallProgress::read(&id.server, &id.tool, params));
             match (&news, &progress) {

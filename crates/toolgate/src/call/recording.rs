@@ -1,8 +1,10 @@
 //! `Recording`: the record of one call while the call runs. That it begins is written down before anything is sent; how it ended when it ends,
 //! and when it is dropped before that.
+//!
+//! Both are done on the spot where nobody has to be waited for, and on the thread of the keeper where somebody has to be.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -20,32 +22,33 @@ const NOT_ENDED: &str = "running";
 
 pub(super) struct Recording<'a> {
     context: &'a CallContext,
-    subject: &'a Subject<'a>,
+    /// Nothing when nobody keeps it, or when it is kept already.
+    record: Option<Box<AuditRecord>>,
     pub(super) verdict: Verdict,
-    at: SystemTime,
     started: Instant,
-    confirmation: Option<&'static str>,
-    /// What the record of the beginning is referred to by, once it is written.
-    begun: Arc<OnceLock<u64>>,
-    has_ended: bool,
+    /// What the record of the beginning is referred to by, once it is written by the keeper. There while that is waited for.
+    beginning: Option<Arc<OnceLock<u64>>>,
 }
 
 impl<'a> Recording<'a> {
-    pub(super) fn begin(context: &'a CallContext, subject: &'a Subject<'a>, verdict: Verdict) -> Self {
-        let (at, started) = (context.now(), Instant::now());
+    pub(super) fn begin(context: &'a CallContext, subject: &Subject<'_>, verdict: Verdict) -> Self {
+        let started = Instant::now();
         // Nothing is gathered for somebody who keeps nothing.
-        let has_ended = !context.rules.audit.keeps_records();
-        Self { context, subject, verdict, at, started, confirmation: None, begun: Arc::default(), has_ended }
+        let record = context.rules.audit.keeps_records().then(|| Box::new(record_of(context, subject, &verdict)));
+        Self { context, record, verdict, started, beginning: None }
     }
 
     /// What is called is described in another way than when it was asked for.
-    pub(super) fn is_about(&mut self, subject: &'a Subject<'a>, verdict: Verdict) {
-        self.subject = subject;
+    pub(super) fn is_about(&mut self, subject: &Subject<'_>, verdict: Verdict) {
+        if let Some(record) = &mut self.record {
+            **record = AuditRecord { at: record.at, ..record_of(self.context, subject, &verdict) };
+        }
         self.verdict = verdict;
     }
 
     pub(super) fn confirmed(&mut self, answer: &Confirmation) {
-        self.confirmation = Some(match answer {
+        let Some(record) = &mut self.record else { return };
+        record.confirmation = Some(match answer {
             Confirmation::Proceed(Remember::No) => "once",
             Confirmation::Proceed(Remember::ToolThisSession) => "tool_this_session",
             Confirmation::Proceed(Remember::ToolAlways) => "tool_always",
@@ -55,32 +58,42 @@ impl<'a> Recording<'a> {
         });
     }
 
+    /// Something else was decided than at first.
+    pub(super) fn is_decided(&mut self, verdict: Verdict) {
+        if let Some(record) = &mut self.record {
+            record.verdict = verdict.clone();
+        }
+        self.verdict = verdict;
+    }
+
     /// Writes down that the call is about to be sent.
     ///
     /// # Errors
     /// When that cannot be written; the call must not be sent then.
     pub(super) async fn start(&mut self) -> Result<()> {
-        if self.has_ended {
-            return Ok(());
+        let Some(record) = &mut self.record else { return Ok(()) };
+        let begun = match self.context.keeper().audit().begin_at_once(record) {
+            Some(begun) => begun,
+            None => {
+                let (told, number) = begin_later(self.context, record.clone());
+                self.beginning = Some(number);
+                let gone = || Err(Error::new(ErrorKind::State, "nobody keeps the record of calls any more"));
+                let begun = told.await.unwrap_or_else(|_| gone());
+                self.beginning = None;
+                begun
+            }
+        };
+        match begun {
+            Ok(number) => {
+                record.begun = number;
+                Ok(())
+            }
+            Err(error) => {
+                // Whoever could not write this counts it as a call that is missing.
+                self.record = None;
+                Err(error.while_doing("the call was not made, since it could not be recorded"))
+            }
         }
-        let record = self.record(NOT_ENDED, None, None);
-        let (audit, begun) = (Arc::clone(&self.context.rules.audit), Arc::clone(&self.begun));
-        let (tell, told) = oneshot::channel();
-        self.context.keeper().hand_over(move || {
-            let written = audit.begin(&record).map(|id| {
-                if let Some(id) = id {
-                    begun.get_or_init(|| id);
-                }
-            });
-            // Nobody may be waiting any more; the ending is recorded all the same.
-            let _heard = tell.send(written).is_ok();
-        });
-        let gone = || Err(Error::new(ErrorKind::State, "nobody keeps the record of calls any more"));
-        told.await.unwrap_or_else(|_| gone()).map_err(|error| {
-            // Whoever could not write this counts it as a call that is missing.
-            self.has_ended = true;
-            error.while_doing("the call was not made, since it could not be recorded")
-        })
     }
 
     pub(super) async fn end(mut self, outcome: &CallOutcome) {
@@ -94,53 +107,33 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Hands the record over; the answer tells when it is written.
+    /// Keeps the record. The answer tells when it is written; nothing when it is already.
     fn keep(
         &mut self,
         outcome: &'static str,
         error: Option<&Error>,
         result_bytes: Option<u64>,
     ) -> Option<oneshot::Receiver<()>> {
-        if std::mem::replace(&mut self.has_ended, true) {
+        let mut record = self.record.take()?;
+        record.outcome = outcome;
+        record.error = error.map(|error| (error.kind().as_str().to_owned(), error.to_string()));
+        record.took = self.started.elapsed();
+        record.result_bytes = result_bytes;
+        let keeper = self.context.keeper();
+        let beginning = self.beginning.take();
+        // While the beginning waits for the thread of the keeper, the ending has to wait behind it.
+        if beginning.is_none() && keeper.audit().record_at_once(&record) {
             return None;
         }
-        let mut record = self.record(outcome, error, result_bytes);
-        let (audit, begun) = (Arc::clone(&self.context.rules.audit), Arc::clone(&self.begun));
         let (tell, told) = oneshot::channel();
-        self.context.keeper().hand_over(move || {
-            // What was handed over before is done by now.
-            record.begun = begun.get().copied();
+        keeper.hand_over(move |audit| {
+            if let Some(number) = beginning {
+                record.begun = number.get().copied();
+            }
             audit.record(&record);
             let _heard = tell.send(()).is_ok();
-            audit.settle();
         });
         Some(told)
-    }
-
-    fn record(&self, outcome: &'static str, error: Option<&Error>, result_bytes: Option<u64>) -> AuditRecord {
-        let call = self.subject.call;
-        AuditRecord {
-            at: self.at,
-            begun: None,
-            session: self.context.session().to_owned(),
-            asker: call.asked_by,
-            folder: self.context.folder().to_owned(),
-            server: call.tool.id.server.clone(),
-            tool: call.tool.id.tool.to_string(),
-            name: call.name.clone(),
-            definition: self.subject.checks.definition.clone(),
-            is_read_only: call.tool.hints().read_only_hint == Some(true),
-            input_schema: call.tool.tool.input_schema.clone(),
-            arguments: call.arguments.clone(),
-            mode: self.subject.mode,
-            presence: self.context.rules.presence,
-            verdict: self.verdict.clone(),
-            confirmation: self.confirmation,
-            outcome,
-            error: error.map(|error| (error.kind().as_str().to_owned(), error.to_string())),
-            took: self.started.elapsed(),
-            result_bytes,
-        }
     }
 }
 
@@ -148,5 +141,51 @@ impl Drop for Recording<'_> {
     /// Nobody waits for the call any more: it is cancelled at its server.
     fn drop(&mut self) {
         let _nobody_waits = self.keep(CallOutcome::Cancelled.as_str(), None, None);
+    }
+}
+
+/// How the writing of a beginning ended, and what it is referred to by.
+type Beginning = (oneshot::Receiver<Result<Option<u64>>>, Arc<OnceLock<u64>>);
+
+/// Has the keeper write down that a call is about to be sent.
+fn begin_later(context: &CallContext, record: Box<AuditRecord>) -> Beginning {
+    let (tell, told) = oneshot::channel();
+    let number = Arc::new(OnceLock::new());
+    let noted = Arc::clone(&number);
+    context.keeper().hand_over(move |audit| {
+        let written = audit.begin(&record);
+        if let Ok(Some(number)) = written {
+            noted.get_or_init(|| number);
+        }
+        // Nobody may be waiting any more; the ending is recorded all the same.
+        let _heard = tell.send(written).is_ok();
+    });
+    (told, number)
+}
+
+/// What is known of a call before it is sent.
+fn record_of(context: &CallContext, subject: &Subject<'_>, verdict: &Verdict) -> AuditRecord {
+    let call = subject.call;
+    AuditRecord {
+        at: context.now(),
+        begun: None,
+        session: context.session().to_owned(),
+        asker: call.asked_by,
+        folder: context.folder().to_owned(),
+        server: call.tool.id.server.clone(),
+        tool: call.tool.id.tool.to_string(),
+        name: call.name.clone(),
+        definition: subject.checks.definition.clone(),
+        is_read_only: call.tool.hints().read_only_hint == Some(true),
+        input_schema: call.tool.tool.input_schema.clone(),
+        arguments: call.arguments.clone(),
+        mode: subject.mode,
+        presence: context.rules.presence,
+        verdict: verdict.clone(),
+        confirmation: None,
+        outcome: NOT_ENDED,
+        error: None,
+        took: Duration::ZERO,
+        result_bytes: None,
     }
 }

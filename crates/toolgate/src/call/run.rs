@@ -9,7 +9,7 @@ use toolgate_wire::view::CallResult;
 use super::checks::Checks;
 use super::confirm::{Confirmation, ConfirmationRequest};
 use super::context::CallContext;
-use super::invoke::{Ended, RunOptions, invoke};
+use super::invoke::{Ended, RunOptions, invoke, still_there};
 use super::judge::Subject;
 use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
@@ -22,7 +22,7 @@ use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
 use crate::limits::RESULT_CHARS_MAX;
 use crate::policy::Decision;
 use crate::registry::PreparedCall;
-use crate::shape::{for_display, tool_error};
+use crate::shape::for_display;
 
 pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: RunOptions) -> CallOutcome {
     let (call_now, subject_now);
@@ -66,16 +66,20 @@ async fn run_decided(
         return CallOutcome::Denied(recording.verdict.clone());
     }
     // Nobody is asked about a call that cannot be made.
-    if let Err(error) = check_arguments(call, &subject.checks) {
+    if let Err(error) = check_arguments(subject) {
         return CallOutcome::Failed(error);
     }
     if recording.verdict.decision == Decision::Ask
-        && let Err(ended) = confirmed(context, subject, recording).await
+        && let Err(ended) = Box::pin(confirmed(context, subject, recording)).await
     {
         return ended;
     }
     let _place = match call.offer.line.gate().enter(&call.tool.id.server).await {
         Ok(place) => place,
+        Err(error) => return CallOutcome::Failed(error),
+    };
+    let live = match still_there(call, live) {
+        Ok(live) => live,
         Err(error) => return CallOutcome::Failed(error),
     };
     // What would leave no trace is not done.
@@ -109,7 +113,7 @@ async fn confirmed(
     // A person takes their time, and what holds now is not always what held when they were asked.
     let verdict = Subject::of(subject.call, context).judge(context);
     if verdict.decision == Decision::Deny {
-        recording.verdict = verdict.clone();
+        recording.is_decided(verdict.clone());
         return Err(CallOutcome::Denied(verdict));
     }
     if offered.contains(&remember) {
@@ -164,13 +168,14 @@ async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Re
     }
 }
 
-fn check_arguments(call: &PreparedCall, checks: &Checks) -> Result<()> {
+fn check_arguments(subject: &Subject<'_>) -> Result<()> {
+    let Subject { call, checks, .. } = subject;
     if !call.arguments.is_object() {
         let what = format!("the arguments of `{}` are not an object", call.name);
         return Err(Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server));
     }
     let Some(schema) = checks.input() else { return Ok(()) };
-    schema.check(&call.arguments).map(drop).map_err(|violations| {
+    schema.check_value(&subject.arguments).map(drop).map_err(|violations| {
         let what = format!("the arguments do not fit `{}`: {violations}", call.name);
         Error::new(ErrorKind::InvalidArguments, what).about(&call.tool.id.server)
     })
@@ -194,7 +199,7 @@ async fn keep_large(context: &CallContext, call: &PreparedCall, mut outcome: Cal
 
 fn finish(call: &PreparedCall, checks: &Checks, result: CallResult) -> CallOutcome {
     let name = call.name.clone();
-    if tool_error::reports_error(&result) {
+    if result.is_error {
         let structured = result.structured.clone();
         return CallOutcome::ToolError(CallReport { name, result, structured, kept: None });
     }

@@ -65,22 +65,29 @@ impl CompiledSchema {
 
     /// Checks a value.
     pub fn check(&self, value: &RawJson) -> Result<Checked, Violations> {
+        if let Err(why) = &self.0 {
+            return Ok(Checked::Unchecked(why.clone()));
+        }
+        match value.read() {
+            Ok(value) => self.check_value(&value),
+            Err(error) => Ok(Checked::Unchecked(format!("the value cannot be looked into: {error}"))),
+        }
+    }
+
+    /// Checks a value that was read already.
+    pub fn check_value(&self, value: &Value) -> Result<Checked, Violations> {
         let ready = match &self.0 {
             Ok(ready) => ready,
             Err(why) => return Ok(Checked::Unchecked(why.clone())),
         };
-        let value: Value = match value.read() {
-            Ok(value) => value,
-            Err(error) => return Ok(Checked::Unchecked(format!("the value cannot be looked into: {error}"))),
-        };
-        if let Err(why) = ready.workload.allows(&value) {
+        if let Err(why) = ready.workload.allows(value) {
             return Ok(Checked::Unchecked(format!("checking would be too much: {why}")));
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            if ready.validator.is_valid(&value) {
+            if ready.validator.is_valid(value) {
                 Ok(())
             } else {
-                Err(Violations::of(ready.validator.iter_errors(&value)))
+                Err(Violations::of(ready.validator.iter_errors(value)))
             }
         }));
         match outcome {
@@ -105,7 +112,7 @@ pub fn repair(result: &CallResult) -> Option<RawJson> {
         return None;
     }
     let Content::Text(text) = &result.content.first()?.content else { return None };
-    RawJson::from_bytes(text.clone()).ok().filter(RawJson::is_object)
+    RawJson::from_bytes(text.as_bytes().clone()).ok().filter(RawJson::is_object)
 }
 
 impl Ready {

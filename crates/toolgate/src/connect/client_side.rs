@@ -5,9 +5,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};
-use toolgate_wire::{ClientSide, Defect, Notification, Question, RawJson, RpcError, Version};
+use toolgate_wire::{ClientSide, Defect, Error as WireError, Notification, Question, RawJson, RpcError, Version};
 
-use super::connection::{Changed, Kind};
+use super::connection::{Changed, Kind, give_up};
 use super::front_end::{Elicitation, ElicitationAnswer, FrontEnd, ServerLog};
 use crate::env::HostEnv;
 use crate::limits::{QUESTION_CHARS_MAX, QUESTIONS_MAX};
@@ -20,6 +20,8 @@ pub(super) struct OurSide {
     pub(super) front_end: Arc<dyn FrontEnd>,
     /// Which lists the server says have changed.
     pub(super) changed: watch::Sender<Changed>,
+    /// Why the connection is good for nothing new.
+    pub(super) given_up: watch::Sender<Option<WireError>>,
     /// Room for questions before the person.
     pub(super) questions: Arc<Semaphore>,
 }
@@ -31,6 +33,7 @@ impl OurSide {
             env,
             front_end,
             changed: watch::Sender::new(Changed::default()),
+            given_up: watch::Sender::new(None),
             questions: Arc::new(Semaphore::new(QUESTIONS_MAX)),
         }
     }
@@ -152,6 +155,10 @@ impl ClientSide for OurSide {
             }
             _ => {}
         }
+    }
+
+    fn lost(&self, why: &WireError) {
+        give_up(&self.given_up, why);
     }
 
     fn defect(&self, defect: &Defect) {

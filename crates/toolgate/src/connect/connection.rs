@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use toolgate_wire::{Client, DefectKind, Error as WireError};
+use toolgate_wire::{Client, DefectKind, Error as WireError, SendMark};
 
 use super::front_end::FrontEnd;
 use super::status::Agreed;
 use crate::auth::ServerLogin;
 use crate::auth::server_login::untold;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::limits::LOGINS_FOR_REQUEST_MAX;
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -30,8 +30,8 @@ pub(super) struct Inner {
     pub(super) changed: watch::Receiver<Changed>,
     /// How many requests of ours wait for their answers.
     pub(super) running: watch::Sender<usize>,
-    /// Whether the server has forgotten it, so that no new request is made on it.
-    pub(super) forgotten: watch::Sender<bool>,
+    /// Why no new request is made on it, although it stands: the server has forgotten it, or cannot be reached any more.
+    pub(super) given_up: watch::Sender<Option<WireError>>,
 }
 
 /// A request that runs: its connection is not retired under it.
@@ -118,17 +118,29 @@ impl Connection {
         let mut logins = 0;
         loop {
             let answer = ask().await;
+            answer.as_ref().err().filter(|error| self.says_session_is_lost(error)).inspect(|error| self.give_up(error));
             let (Err(WireError::LoginNeeded(failure)), Some(login)) = (&answer, &self.0.login) else { return answer };
             logins += 1;
             let guide = self.0.front_end.login_guide();
             if logins > LOGINS_FOR_REQUEST_MAX {
                 return answer;
             }
-            match login.helps(failure, guide.as_deref()).await {
+            // A login takes minutes and a lot of room, which calls that need none do without.
+            match Box::pin(login.helps(failure, guide.as_deref())).await {
                 Ok(true) => {}
                 Ok(false) => return answer,
                 Err(error) => return Err(untold(&error)),
             }
+        }
+    }
+
+    /// Whether the server no longer knows the session. One that says so in an ordinary answer may have looked at the request: it is met anew, and
+    /// the request has failed.
+    fn says_session_is_lost(&self, error: &WireError) -> bool {
+        match error {
+            WireError::SessionLost(_) => true,
+            WireError::Rpc(refusal) => self.0.client.has_session() && refusal.says_session_is_lost(),
+            _ => false,
         }
     }
 
@@ -170,21 +182,28 @@ impl Connection {
 
     /// Whether requests can still be made on it.
     pub fn is_open(&self) -> bool {
-        self.0.client.peer().close_reason().is_none() && !*self.0.forgotten.borrow()
+        self.0.client.peer().close_reason().is_none() && self.0.given_up.borrow().is_none()
     }
 
     /// Waits until no new request can be made on it.
     pub(crate) async fn over(&self) {
-        let mut forgotten = self.0.forgotten.subscribe();
+        let mut given_up = self.0.given_up.subscribe();
         tokio::select! {
             _why = self.0.client.peer().closed() => {}
-            _is_so = forgotten.wait_for(|forgotten| *forgotten) => {}
+            _is_so = given_up.wait_for(Option::is_some) => {}
         }
     }
 
-    /// Notes that the server has forgotten it: what runs on it goes on, what is new goes over the next one.
-    pub(crate) fn is_forgotten(&self) {
-        self.0.forgotten.send_replace(true);
+    /// Gives it up, for that reason: what runs on it goes on, what is new goes over the next one.
+    pub(crate) fn give_up(&self, why: &WireError) {
+        give_up(&self.0.given_up, why);
+    }
+
+    /// Gives it up when a request failed before it could leave: the server cannot be reached.
+    pub(crate) fn failed_to_send(&self, error: &WireError, mark: &SendMark) {
+        if matches!(error, WireError::Io { .. }) && !mark.is_sent() {
+            self.give_up(error);
+        }
     }
 
     /// Answers that came when nobody waited for them any more.
@@ -199,15 +218,23 @@ impl Connection {
 
     /// Why it ended, when it has.
     pub(crate) fn end(&self) -> Option<Error> {
-        let closed = self.0.client.peer().close_reason().map(|why| self.failed(why));
-        let forgotten = || Error::new(ErrorKind::Connect, "the server has lost the session").about(self.server());
-        closed.or_else(|| self.0.forgotten.borrow().then(forgotten))
+        let why = self.0.client.peer().close_reason().or_else(|| self.0.given_up.borrow().clone());
+        why.map(|why| self.failed(why))
     }
 
     /// A failure on this connection.
     pub(crate) fn failed(&self, error: WireError) -> Error {
         Error::of_server(self.server(), error)
     }
+}
+
+/// The first reason is the true one.
+pub(super) fn give_up(given_up: &watch::Sender<Option<WireError>>, why: &WireError) {
+    given_up.send_if_modified(|reason| {
+        let is_first = reason.is_none();
+        reason.get_or_insert_with(|| why.clone());
+        is_first
+    });
 }
 
 impl fmt::Debug for Connection {

@@ -233,6 +233,8 @@ impl ConnectionManager {
                 self.change(config, ServerStatus::Connected, |entry| {
                     entry.connection = Some(kept);
                     entry.error = None;
+                    // What is shown from now on is of this run, also when the server is lost again.
+                    entry.remembered = None;
                 });
                 Ok(connection)
             }
@@ -248,9 +250,11 @@ impl ConnectionManager {
         let started = Instant::now();
         let Wiring { env, front_end, tap, .. } = &self.wiring;
         let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
-        let changed = side.changed.subscribe();
+        let (changed, given_up) = (side.changed.subscribe(), side.given_up.clone());
         let mut options = ConnectOptions::new(Arc::new(side));
         options.limit = config.connect_timeout;
+        // What a server offers in its next session is looked at before anything is asked of it.
+        options.renews_sessions = false;
         options.tap = tap.clone().map(|tap| -> Tap {
             let server = config.name.clone();
             Arc::new(move |direction, frame| tap(&server, direction, frame))
@@ -279,8 +283,8 @@ impl ConnectionManager {
             }
         };
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        let (running, forgotten) = (watch::Sender::new(0), watch::Sender::new(false));
-        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, forgotten }))
+        let running = watch::Sender::new(0);
+        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up }))
     }
 
     /// Whether the person logged in to a server that asked for it, so that it is worth trying again.
@@ -295,7 +299,8 @@ impl ConnectionManager {
             return Ok(false);
         }
         self.change(config, ServerStatus::NeedsLogin, |_| ());
-        let helped = login.helps(failure, guide.as_deref()).await;
+        // A login takes a lot of room, which connections that need none do without.
+        let helped = Box::pin(login.helps(failure, guide.as_deref())).await;
         self.change(config, ServerStatus::Connecting, |_| ());
         helped.map_err(|error| (error.about(&config.name), String::new()))
     }
@@ -363,6 +368,16 @@ impl ConnectionManager {
         });
     }
 
+    /// Notes that there is more to be found out about a server, unless that has failed; whether it is so.
+    pub(crate) fn unsettle(&self, server: &Arc<ServerConfig>) -> bool {
+        let mut is_open = false;
+        self.with_entry(server, |entry| {
+            is_open = entry.error.is_none();
+            entry.is_settled &= !is_open;
+        });
+        is_open
+    }
+
     /// Closes all connections in order, all at once.
     pub(crate) async fn close_all(&self) {
         self.is_closed.store(true, Ordering::Release);
@@ -379,6 +394,17 @@ impl ConnectionManager {
     /// All servers, in order.
     pub(crate) fn views(&self) -> Vec<ServerView> {
         self.board().iter().map(Entry::view).collect()
+    }
+
+    /// The names of all servers, in order.
+    pub(crate) fn names(&self) -> Vec<ServerName> {
+        self.board().iter().map(|entry| entry.config.name.clone()).collect()
+    }
+
+    /// Whether every server has settled.
+    pub(crate) fn are_all_settled(&self) -> bool {
+        // While servers settle in order, the last one tells soonest.
+        self.board().iter().rev().all(|entry| entry.is_settled)
     }
 
     /// The name of each server in order, and whether it has settled.

@@ -118,7 +118,7 @@ fn take(offered: &mut Offered, listed: Listed, now: SystemTime) {
 }
 
 /// Asks a server that wants to be asked to tell of changes; servers of other versions tell by themselves.
-pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> Option<Subscription> {
+pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> Result<Option<Subscription>> {
     let capabilities = connection.client().about().capabilities;
     let tells = |kind: Kind| {
         let listed = capabilities.member(kind.as_str()).and_then(|offer| offer.member("listChanged"));
@@ -126,13 +126,10 @@ pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> 
     };
     let (tools, prompts, resources) = (tells(Kind::Tools), tells(Kind::Prompts), tells(Kind::Resources));
     if !connection.client().version().is_modern() || !(tools || prompts || resources) {
-        return None;
+        return Ok(None);
     }
     let watch = Watch { tools, prompts, resources, ..Watch::default() };
-    let watching = within_limit(connection, "watching its lists", || connection.client().watch(&watch)).await;
-    watching
-        .inspect_err(|error| tracing::debug!(server = %connection.server(), %error, "will not hear of changes"))
-        .ok()
+    within_limit(connection, "watching its lists", || connection.client().watch(&watch)).await.map(Some)
 }
 
 /// What one list gave.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
@@ -21,19 +21,22 @@ struct Inner {
     config: Arc<ServerConfig>,
     identity: OnceLock<String>,
     gate: Gate,
-    state: watch::Sender<State>,
+    state: watch::Sender<Now>,
+    /// Has it attended to, when nobody attends to it before it is asked for.
+    starter: Mutex<Option<Starter>>,
     /// How often somebody asked for a connection.
     asked: watch::Sender<u64>,
     /// How often somebody wanted its lists to be read anew.
     refreshed: watch::Sender<u64>,
-    /// How many attempts to connect were begun.
-    attempts: AtomicU64,
     /// How many connections there were.
     connections: AtomicU64,
     calls: AtomicU64,
     /// Answers that came when nobody waited any more, on connections that are gone.
     late: AtomicU64,
 }
+
+/// Has a line attended to.
+type Starter = Box<dyn FnOnce(Line) + Send>;
 
 /// A server that is there: a connection, and what it said over it.
 #[derive(Debug, Clone)]
@@ -44,20 +47,33 @@ pub struct Live {
     pub offered: Arc<Offered>,
 }
 
+/// Where it is, and how many attempts to connect were begun until then: one value, so that nobody sees the one without the other.
+#[derive(Debug, Clone)]
+struct Now {
+    attempts: u64,
+    state: State,
+}
+
 #[derive(Debug, Clone)]
 enum State {
     /// Nobody has wanted it yet.
     Resting,
-    /// That attempt is being made.
+    /// The last attempt is being made.
     Opening,
     Open(Live),
-    /// That attempt failed, or its connection was lost.
-    Down {
-        attempt: u64,
-        error: Error,
-    },
+    /// The last attempt failed, or its connection was lost.
+    Down(Error),
     /// Nobody attends to it any more.
-    Ended,
+    Ended(Why),
+}
+
+/// Why nobody attends to a server any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It is not among those that are wanted any more, or means something else now.
+    Replaced,
+    /// Everything is being ended.
+    AllEnded,
 }
 
 /// Whether a server can be used at this moment.
@@ -95,10 +111,10 @@ impl Line {
             config,
             identity: OnceLock::new(),
             gate,
-            state: watch::Sender::new(State::Resting),
+            state: watch::Sender::new(Now { attempts: 0, state: State::Resting }),
+            starter: Mutex::default(),
             asked: watch::Sender::new(0),
             refreshed: watch::Sender::new(0),
-            attempts: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             calls: AtomicU64::new(0),
             late: AtomicU64::new(0),
@@ -108,6 +124,11 @@ impl Line {
     /// Whose line it is.
     pub fn server(&self) -> &ServerName {
         &self.0.config.name
+    }
+
+    /// Whether both are the same way.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// What the server is meant to be.
@@ -122,7 +143,7 @@ impl Line {
 
     /// The server, if it is there at this moment.
     pub fn now(&self) -> Option<Live> {
-        match &*self.0.state.borrow() {
+        match &self.0.state.borrow().state {
             State::Open(live) if live.connection.is_open() => Some(live.clone()),
             _ => None,
         }
@@ -130,15 +151,15 @@ impl Line {
 
     /// Whether it can be used at this moment.
     pub fn availability(&self) -> Availability {
-        match &*self.0.state.borrow() {
+        match &self.0.state.borrow().state {
             State::Open(live) => match live.connection.end() {
                 None => Availability::Live,
                 Some(error) => Availability::Unavailable(error),
             },
             State::Resting => Availability::Resting,
             State::Opening => Availability::Connecting,
-            State::Down { error, .. } => Availability::Unavailable(error.clone()),
-            State::Ended => Availability::Unavailable(self.ended()),
+            State::Down(error) => Availability::Unavailable(error.clone()),
+            State::Ended(why) => Availability::Unavailable(self.ended(*why)),
         }
     }
 
@@ -147,35 +168,68 @@ impl Line {
     /// # Errors
     /// When the attempt failed, or nobody attends to the server any more.
     pub async fn live(&self) -> Result<Live> {
+        if let Some(live) = self.now() {
+            return Ok(live);
+        }
         let mut state = self.0.state.subscribe();
-        // An attempt that is under way answers for whoever asks now.
-        let begun = self.0.attempts.load(Ordering::Acquire);
-        let is_under_way = matches!(&*state.borrow(), State::Opening);
-        let good_from = if is_under_way { begun } else { begun + 1 };
-        let mut has_asked = is_under_way;
+        // The attempt whose outcome is the answer: one that is under way, else the next.
+        let mut awaited = None;
         loop {
-            match &*state.borrow_and_update() {
-                State::Open(live) if live.connection.is_open() => return Ok(live.clone()),
-                State::Down { attempt, error } if *attempt >= good_from => return Err(error.clone()),
-                State::Ended => return Err(self.ended()),
-                _ => {}
-            }
-            if !std::mem::replace(&mut has_asked, true) {
+            let is_new = {
+                let now = state.borrow_and_update();
+                let is_under_way = matches!(now.state, State::Opening);
+                let is_new = awaited.is_none() && !is_under_way;
+                let awaited = *awaited.get_or_insert(now.attempts + u64::from(is_new));
+                match &now.state {
+                    State::Open(live) if live.connection.is_open() => return Ok(live.clone()),
+                    State::Down(error) if now.attempts >= awaited => return Err(error.clone()),
+                    State::Ended(why) => return Err(self.ended(*why)),
+                    _ => is_new,
+                }
+            };
+            if is_new {
                 self.ask();
             }
             if state.changed().await.is_err() {
-                return Err(self.ended());
+                return Err(self.ended(Why::AllEnded));
             }
         }
     }
 
-    fn ended(&self) -> Error {
-        Error::new(ErrorKind::Connect, "the server is no longer wanted").about(self.server())
+    fn ended(&self, why: Why) -> Error {
+        let (what, hint) = match why {
+            Why::Replaced => (
+                "the server was changed or removed in the settings meanwhile",
+                "what is to be called on the server as it is now has to be called again",
+            ),
+            Why::AllEnded => ("all servers are being stopped", "nothing is started any more"),
+        };
+        Error::new(ErrorKind::Connect, what).about(self.server()).hinting(hint)
     }
 
     /// Wants a connection, without waiting for it.
     pub(crate) fn ask(&self) {
         self.0.asked.send_modify(|asked| *asked += 1);
+        self.start();
+    }
+
+    fn start(&self) {
+        if let Some(start) = self.starter() {
+            start(self.clone());
+        }
+    }
+
+    fn starter(&self) -> Option<Starter> {
+        self.0.starter.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Nobody attends to the server until somebody asks for it, and then `start` has it attended to.
+    pub(crate) fn rest_until_asked(&self, start: impl FnOnce(Self) + Send + 'static) {
+        *self.0.starter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(start));
+        // Somebody may have been faster.
+        if *self.0.asked.borrow() > 0 {
+            self.start();
+        }
     }
 
     /// Who asks for a connection. For whoever attends to the server.
@@ -198,32 +252,40 @@ impl Line {
 
     /// Says that an attempt begins.
     pub(crate) fn begin(&self) {
-        self.0.attempts.fetch_add(1, Ordering::AcqRel);
-        self.0.state.send_replace(State::Opening);
+        self.turn_to(State::Opening);
     }
 
     /// Says that the server is there, or that it offers something else than before.
     pub(crate) fn open(&self, live: Live) {
-        let is_new =
-            !matches!(&*self.0.state.borrow(), State::Open(before) if before.connection.is_same(&live.connection));
-        if is_new {
+        let connection = live.connection.clone();
+        let before = self.turn_to(State::Open(live));
+        if !matches!(before, State::Open(before) if before.connection.is_same(&connection)) {
             self.0.connections.fetch_add(1, Ordering::Relaxed);
         }
-        self.0.state.send_replace(State::Open(live));
     }
 
     /// Says that the attempt failed, or that the connection is gone.
     pub(crate) fn down(&self, error: Error) {
-        let attempt = self.0.attempts.load(Ordering::Acquire);
-        let before = self.0.state.send_replace(State::Down { attempt, error });
-        if let State::Open(live) = before {
+        if let State::Open(live) = self.turn_to(State::Down(error)) {
             self.0.late.fetch_add(live.connection.late_answers(), Ordering::Relaxed);
         }
     }
 
     /// Says that nobody attends to the server any more.
-    pub(crate) fn end(&self) {
-        self.0.state.send_replace(State::Ended);
+    pub(crate) fn end(&self, why: Why) {
+        self.turn_to(State::Ended(why));
+        drop(self.starter());
+    }
+
+    /// Gives what it was before. What has ended stays so.
+    fn turn_to(&self, mut state: State) -> State {
+        self.0.state.send_modify(|now| {
+            if !matches!(now.state, State::Ended(_)) {
+                now.attempts += u64::from(matches!(state, State::Opening));
+                std::mem::swap(&mut now.state, &mut state);
+            }
+        });
+        state
     }
 
     /// How many calls run at once, and who waits.
@@ -251,6 +313,6 @@ impl Line {
 
 impl fmt::Debug for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("server", self.server()).field("state", &*self.0.state.borrow()).finish()
+        f.debug_struct("Line").field("server", self.server()).field("state", &self.0.state.borrow().state).finish()
     }
 }

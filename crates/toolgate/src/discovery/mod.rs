@@ -10,6 +10,7 @@ mod discover;
 
 pub use discover::{Interest, Problem};
 pub(crate) use discover::{discover, refresh, watch_lists};
+pub(crate) use line::Why;
 pub use line::{Availability, Line, Live, Traffic};
 pub use offered::{Offered, OfferedList, UnusableEntry};
 pub use server_catalog::{Filtered, Quarantined, ServerCatalog};

@@ -137,6 +137,16 @@ impl Offered {
         }
     }
 
+    /// The same; tools that are all as they were before are the very same ones, so that what was worked out about them is not kept twice.
+    pub(crate) fn with_tools_of(mut self, before: &Self) -> Self {
+        if self.same(before, Kind::Tools)
+            && let (Some(tools), Some(same)) = (&mut self.tools, &before.tools)
+        {
+            tools.entries.clone_from(&same.entries);
+        }
+        self
+    }
+
     /// What was agreed, for somebody who asks before the server is there.
     pub(crate) fn agreed(&self) -> Agreed {
         Agreed {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use toolgate_wire::view::{PromptResult, ReadResult};
-use toolgate_wire::{Call, Error as WireError, RawJson, RpcError};
+use toolgate_wire::{Call, Error as WireError, RawJson, RpcError, SendMark};
 
 use super::Host;
 use crate::connect::Connection;
 use crate::discovery::Line;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::TIME_LIMIT_MS_MAX;
 use crate::registry::CatalogPrompt;
 
 impl Host {
@@ -30,14 +31,14 @@ impl Host {
         }
         let arguments = if arguments.is_empty() { None } else { RawJson::of(arguments).ok() };
         let line = self.line(&prompt.server)?;
-        let (connection, result) = look(&line, || Call::prompt(&prompt.prompt.name, arguments.clone())).await?;
+        let (connection, result) = look(&line, Call::prompt(&prompt.prompt.name, arguments)).await?;
         let result = result.map_err(|error| connection.failed(error))?;
         PromptResult::read(result).map_err(|error| connection.failed(error))
     }
 
     /// Reads a resource of a server.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult> {
-        let (connection, result) = look(&self.line(server)?, || Call::read(uri)).await?;
+        let (connection, result) = look(&self.line(server)?, Call::read(uri)).await?;
         let result = result.map_err(|error| match error {
             WireError::Rpc(rpc) if says_unknown(&connection, rpc.code) => {
                 let what = format!("resource {uri}: {}", rpc.message);
@@ -53,7 +54,7 @@ impl Host {
         let connection = self.line(server)?.live().await?.connection;
         let started = Instant::now();
         let limit = connection.config().connect_timeout;
-        match tokio::time::timeout(limit, connection.client().ping()).await {
+        match tokio::time::timeout(limit, connection.asks(|| connection.client().ping())).await {
             Ok(answered) => answered.map(|()| started.elapsed()).map_err(|error| connection.failed(error)),
             Err(_) => {
                 let what = format!("no answer to a ping within {} s", limit.as_secs());
@@ -71,11 +72,14 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
 
 /// Asks a server for something that changes nothing, within its own time limits. When the connection is lost meanwhile, it is asked once more
 /// on the next one.
-async fn look(line: &Line, call: impl Fn() -> Call) -> Result<(Connection, Result<RawJson, WireError>)> {
-    let limit = line.config().call_timeout;
+async fn look(line: &Line, call: Call) -> Result<(Connection, Result<RawJson, WireError>)> {
+    let config = line.config();
+    let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
+    let call = call.idle_limit(config.call_timeout).total_limit(config.max_duration.unwrap_or(longest)).begun();
     let ask = async |connection: &Connection| {
-        let _running = connection.runs();
-        connection.asks(|| connection.client().request(call().idle_limit(limit))).await
+        let (_running, mark) = (connection.runs(), SendMark::default());
+        let answer = connection.asks(|| connection.client().request(call.clone().mark(&mark))).await;
+        answer.inspect_err(|error| connection.failed_to_send(error, &mark))
     };
     let connection = line.live().await?.connection;
     let answer = ask(&connection).await;

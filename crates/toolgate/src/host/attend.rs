@@ -4,18 +4,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ring::rand::{SecureRandom as _, SystemRandom};
+use tokio::runtime::Handle;
 
-use super::backoff::{Backoff, passes_by_itself};
+use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
 use super::follow::{announce, follow};
 use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
-use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
+use crate::discovery::{Line, Live, Offered, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
 use crate::host::Reconciled;
-use crate::kept::KeptPlace;
+use crate::kept::{Freshness, KeptPlace};
 use crate::servers::ServerConfig;
 use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
@@ -27,20 +27,36 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
         return;
     }
     board.set_discovery(if new.is_empty() { DiscoveryState::Completed } else { DiscoveryState::InProgress });
-    new.into_iter().for_each(|config| attend_to(board, config));
+    attend_to_all(board, new);
 }
 
-fn attend_to(board: &Arc<Board>, config: Arc<ServerConfig>) {
-    let line = Line::new(config);
-    let plan = begin(board, &line);
-    let task = tokio::spawn(attend(board.clone(), line.clone(), plan));
+fn attend_to_all(board: &Arc<Board>, servers: Vec<Arc<ServerConfig>>) {
+    let kept = board.kept(&servers);
+    for (config, kept) in servers.into_iter().zip(kept) {
+        let line = Line::new(config);
+        board.take_in(line.clone());
+        if begin(board, &line, kept).connects {
+            attend_to(board, &Handle::current(), &line);
+        } else {
+            // A server that nobody uses costs no task.
+            let (board, runtime) = (Arc::downgrade(board), Handle::current());
+            line.rest_until_asked(move |line| {
+                if let Some(board) = board.upgrade() {
+                    attend_to(&board, &runtime, &line);
+                }
+            });
+        }
+    }
+}
+
+fn attend_to(board: &Arc<Board>, runtime: &Handle, line: &Line) {
+    let task = runtime.spawn(attend(board.clone(), line.clone()));
     board.keep_task(line, task.abort_handle());
 }
 
 /// Shows what is kept of a server, where that is wanted.
-fn begin(board: &Board, line: &Line) -> StartPlan {
+fn begin(board: &Board, line: &Line, kept: Option<(Offered, Freshness)>) -> StartPlan {
     let config = line.config();
-    let kept = board.kept(config);
     let plan = start_plan(board.life, config.start, &config.transport, kept.as_ref().map(|(_, freshness)| *freshness));
     match kept {
         Some((offered, _)) if plan.shows_kept => {
@@ -58,7 +74,7 @@ fn begin(board: &Board, line: &Line) -> StartPlan {
 fn settle(board: &Board, line: &Line, problem: Option<Error>) {
     board.manager.settle(line.config(), problem);
     board.tell(HostEvent::Settled(line.server().clone()));
-    if board.manager.settled().iter().all(|(_, is_settled)| *is_settled) {
+    if board.manager.are_all_settled() {
         board.set_discovery(DiscoveryState::Completed);
     } else {
         board.changed();
@@ -67,17 +83,13 @@ fn settle(board: &Board, line: &Line, problem: Option<Error>) {
 
 /// Starts what is new, ends what is gone, and leaves the rest alone.
 pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconciled {
-    let order = |board: &Board| board.manager.settled().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
-    let before = order(board);
-    let Difference { start, stop, retire } = board.manager.reconcile(servers);
+    let before = board.manager.names();
+    let Difference { start, stop, retire: retiring } = board.manager.reconcile(servers);
     let mut changed = Reconciled::default();
     for server in &stop {
         board.stop_attending_to(server);
     }
-    for connection in retire {
-        let board = board.clone();
-        tokio::spawn(async move { board.manager.retire(connection).await });
-    }
+    retiring.into_iter().for_each(|connection| retire(board, connection));
     for config in &start {
         let to = if stop.contains(&config.name) { &mut changed.restarted } else { &mut changed.added };
         to.push(config.name.clone());
@@ -86,8 +98,8 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
     if !start.is_empty() {
         board.set_discovery(DiscoveryState::InProgress);
     }
-    start.into_iter().for_each(|config| attend_to(board, config));
-    if !changed.is_empty() || order(board) != before {
+    attend_to_all(board, start);
+    if !changed.is_empty() || board.manager.names() != before {
         board.changed();
     }
     if !changed.is_empty() {
@@ -97,13 +109,10 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
 }
 
 /// Attends to one server for as long as somebody wants it.
-async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
+async fn attend(board: Arc<Board>, line: Line) {
     let mut asks = line.asks();
     let mut backoff = Backoff::default();
     let mut told: Option<String> = None;
-    if !plan.connects && asks.wait_for(|asked| *asked > 0).await.is_err() {
-        return;
-    }
     loop {
         // Whoever asked before this attempt gets its outcome.
         asks.mark_unchanged();
@@ -139,6 +148,7 @@ async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
         let comes_back = board.life == Life::Long && line.config().start != StartMode::Lazy;
         let wait = (comes_back && passes_by_itself(&error)).then(|| backoff.wait(chance()));
         board.manager.plan_next(line.config(), wait);
+        board.tell(HostEvent::Planned { server: line.server().clone(), wait });
         let asked = asks.changed();
         let is_over = match wait {
             None => asked.await.is_err(),
@@ -150,18 +160,17 @@ async fn attend(board: Arc<Board>, line: Line, plan: StartPlan) {
     }
 }
 
+/// Closes a connection when what runs on it has ended.
+fn retire(board: &Arc<Board>, connection: Connection) {
+    let board = board.clone();
+    tokio::spawn(async move { board.manager.retire(connection).await });
+}
+
 /// Closing may take a while, and nobody needs to wait for it.
 fn close_unmet(connection: Option<Connection>) {
     if let Some(connection) = connection {
         tokio::spawn(async move { connection.client().close().await });
     }
-}
-
-/// Between 0 and 1. Without randomness all wait equally long.
-fn chance() -> f64 {
-    let mut byte = [0_u8];
-    let _filled = SystemRandom::new().fill(&mut byte).is_ok();
-    f64::from(byte[0]) / 255.0
 }
 
 /// A server that could not be reached or understood.
@@ -179,6 +188,10 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
     match discover(&connection, board.interest, board.now()).await {
         Ok((offered, problems)) => {
             board.manager.listed(config, started.elapsed());
+            let offered = match board.offer(line) {
+                Some(before) => offered.with_tools_of(&before.offered),
+                None => offered,
+            };
             Ok((Live { connection, offered: Arc::new(offered) }, problems))
         }
         Err(error) => {
@@ -189,7 +202,13 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
 }
 
 /// A server that is there, until it is lost. Why it was.
-async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>, place: Option<&KeptPlace>) -> Error {
+async fn serve(
+    board: &Arc<Board>,
+    line: &Line,
+    live: Live,
+    problems: Vec<Problem>,
+    place: Option<&KeptPlace>,
+) -> Error {
     for Problem { error, .. } in &problems {
         board.diagnose(severity(error), line.server(), sentence(line.config(), Stage::Connected, error));
     }
@@ -204,12 +223,12 @@ async fn serve(board: &Board, line: &Line, live: Live, problems: Vec<Problem>, p
         let is_other = |kind: &Kind| board.interest.wants(*kind) && !before.offered.same(&offer.offered, *kind);
         Kind::ALL.into_iter().filter(is_other).for_each(|kind| announce(board, line.server(), kind));
     }
-    board.keep(place, &offer.offered);
+    board.keep(place, &offer.offered).await;
     let connection = offer.said_by.clone();
     follow(board, offer, place).await;
     let why = lose(board, line, connection.as_ref());
-    // What runs on a connection that the server has forgotten may still be answered.
-    connection.into_iter().for_each(|connection| drop(tokio::spawn(connection.retire())));
+    // What runs on a connection that was given up may still be answered.
+    connection.into_iter().for_each(|connection| retire(board, connection));
     why
 }
 

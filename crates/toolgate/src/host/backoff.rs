@@ -1,6 +1,8 @@
-//! When a server that was lost or could not be reached is tried again. Pure.
+//! When a server that was lost or could not be reached is tried again. Pure, but for chance.
 
 use std::time::Duration;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::error::{Error, ErrorKind};
 use crate::limits::{RECONNECT_FIRST_MS, RECONNECT_LONGEST_MS, RECONNECT_STEADY_MS};
@@ -24,6 +26,13 @@ impl Backoff {
         let longest = RECONNECT_FIRST_MS.saturating_mul(1 << doubled).min(RECONNECT_LONGEST_MS);
         Duration::from_millis(longest).mul_f64(0.5 + chance.clamp(0.0, 1.0) / 2.0)
     }
+}
+
+/// Between 0 and 1. Without randomness all wait equally long.
+pub(super) fn chance() -> f64 {
+    let mut byte = [0_u8];
+    let _filled = SystemRandom::new().fill(&mut byte).is_ok();
+    f64::from(byte[0]) / 255.0
 }
 
 /// Whether trying again can help without anybody doing something about it first.

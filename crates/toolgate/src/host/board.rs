@@ -11,11 +11,11 @@ use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
-use crate::discovery::{Interest, Line, Offered, ServerCatalog};
+use crate::discovery::{Interest, Line, Offered, ServerCatalog, Why};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
-use crate::kept::{Freshness, KeptOffers, KeptPlace, freshness};
+use crate::kept::{Freshness, KeptOffer, KeptOffers, KeptPlace, freshness};
 use crate::limits::EVENTS_WAITING_MAX;
 use crate::registry::name::Prefixes;
 use crate::registry::{Catalog, NameBook, Naming};
@@ -45,9 +45,23 @@ struct State {
     shown: Option<(u64, Arc<Catalog>)>,
     /// The catalog that was named as if nothing had been shown, for as long as nothing changes.
     fresh: Option<(u64, Arc<Catalog>)>,
-    attending: HashMap<ServerName, (Line, AbortHandle)>,
+    attending: HashMap<ServerName, Attended>,
     /// What servers said and is not kept yet: a host that lives for one question answers it first.
     to_keep: Vec<(KeptPlace, Arc<Offered>)>,
+}
+
+/// A server of this host.
+struct Attended {
+    line: Line,
+    /// Whoever attends to it; nobody, while it rests.
+    task: Option<AbortHandle>,
+}
+
+impl Attended {
+    fn end(self, why: Why) {
+        self.task.iter().for_each(AbortHandle::abort);
+        self.line.end(why);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -91,14 +105,18 @@ impl Board {
         self.life == Life::Long
     }
 
-    /// What is kept of a server, as far as it may be used here.
-    pub(super) fn kept(&self, config: &ServerConfig) -> Option<(Offered, Freshness)> {
+    /// What is kept of each of these servers, as far as it may be used here.
+    pub(super) fn kept(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<(Offered, Freshness)>> {
         if self.memory != Memory::Used {
-            return None;
+            return servers.iter().map(|_| None).collect();
         }
-        let offered = self.kept.load(config)?.offered;
-        let freshness = freshness(&offered, self.interest, &config.transport, self.now());
-        Some((offered, freshness))
+        let now = self.now();
+        let judged = |(config, kept): (&Arc<ServerConfig>, Option<KeptOffer>)| {
+            let offered = kept?.offered;
+            let freshness = freshness(&offered, self.interest, &config.transport, now);
+            Some((offered, freshness))
+        };
+        servers.iter().zip(self.kept.load_all(servers)).map(judged).collect()
     }
 
     /// Where what a server says is kept, as its files are now; nowhere, when nothing is to be.
@@ -107,15 +125,20 @@ impl Board {
         is_kept.then(|| self.kept.place(config))
     }
 
-    /// Keeps what a server said for the next run.
-    pub(super) fn keep(&self, place: Option<&KeptPlace>, offered: &Arc<Offered>) {
+    /// Keeps what a server said for the next run. Waited for, since what is said next must not be overtaken by it.
+    pub(super) async fn keep(&self, place: Option<&KeptPlace>, offered: &Arc<Offered>) {
         let Some(place) = place.cloned() else { return };
         let offered = offered.clone();
         if self.life == Life::OneQuestion {
             lock(&self.state).to_keep.push((place, offered));
             return;
         }
-        tokio::task::spawn_blocking(move || place.keep(&offered));
+        let _is_kept = tokio::task::spawn_blocking(move || place.keep(&offered)).await.is_ok();
+    }
+
+    /// Forgets what is kept of a server.
+    pub(super) fn forget(&self, config: &ServerConfig) {
+        let _there_was_something = self.kept.forget(config);
     }
 
     /// Keeps what was put off.
@@ -146,20 +169,45 @@ impl Board {
         self.changed();
     }
 
-    pub(super) fn keep_task(&self, line: Line, task: AbortHandle) {
-        lock(&self.state).attending.insert(line.server().clone(), (line, task));
+    /// Notes the way to a server that nobody attends to yet.
+    pub(super) fn take_in(&self, line: Line) {
+        lock(&self.state).attending.insert(line.server().clone(), Attended { line, task: None });
+    }
+
+    /// Notes who attends to a server; ends it, when the server is no longer there.
+    pub(super) fn keep_task(&self, line: &Line, task: AbortHandle) {
+        match lock(&self.state).attending.get_mut(line.server()) {
+            Some(attended) if attended.line.is_same(line) => attended.task = Some(task),
+            _ => task.abort(),
+        }
     }
 
     /// The way to a server.
     pub(super) fn line(&self, server: &str) -> Option<Line> {
         let state = lock(&self.state);
-        let found = state.attending.iter().find(|(name, _)| ***name == *server);
-        found.map(|(_, (line, _))| line.clone())
+        state.attending.get(server).map(|attended| attended.line.clone())
     }
 
     /// The ways to all servers.
     pub(super) fn lines(&self) -> Vec<Line> {
-        lock(&self.state).attending.values().map(|(line, _)| line.clone()).collect()
+        lock(&self.state).attending.values().map(|attended| attended.line.clone()).collect()
+    }
+
+    /// Has those servers say what they offer that have not said it in this run and have not failed to; they settle anew. `false` when there
+    /// are none.
+    pub(super) fn wake(&self, shown: &Shown) -> bool {
+        let state = lock(&self.state);
+        let is_silent = |line: &Line| state.offers.get(line.server()).is_none_or(|offer| offer.said_by.is_none());
+        let lines = state.attending.values().map(|attended| &attended.line).filter(|line| shown.has(line.server()));
+        // Unsettled while nothing can be put up: whoever says something now settles after that.
+        let silent = lines.filter(|line| is_silent(line) && self.manager.unsettle(line.config()));
+        let silent: Vec<Line> = silent.cloned().collect();
+        drop(state);
+        silent.iter().for_each(Line::ask);
+        if !silent.is_empty() {
+            self.set_discovery(DiscoveryState::InProgress);
+        }
+        !silent.is_empty()
     }
 
     /// What a server offers or offered.
@@ -170,19 +218,15 @@ impl Board {
     /// Ends the task of a server and takes down what it offered.
     pub(super) fn stop_attending_to(&self, server: &ServerName) {
         let mut state = lock(&self.state);
-        if let Some((line, task)) = state.attending.remove(server) {
-            task.abort();
-            line.end();
+        if let Some(attended) = state.attending.remove(server) {
+            attended.end(Why::Replaced);
         }
         state.offers.remove(server);
         (state.shown, state.fresh) = (None, None);
     }
 
     pub(super) fn stop_attending(&self) {
-        for (_, (line, task)) in lock(&self.state).attending.drain() {
-            task.abort();
-            line.end();
-        }
+        lock(&self.state).attending.drain().for_each(|(_, attended)| attended.end(Why::AllEnded));
     }
 
     /// Puts up what a server offers now, in place of what it offered before. Whoever waits is woken by [`Self::changed`].
@@ -207,19 +251,26 @@ impl Board {
     }
 
     pub(super) fn catalog(&self) -> Arc<Catalog> {
-        let (now, order) = (*self.changes.borrow(), self.manager.settled());
+        let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, book, shown, .. } = &mut *state;
-        kept(shown, now, || build(&order, offers, self.naming, book))
+        kept(shown, now, || build(&self.manager.names(), offers, self.naming, book))
     }
 
     pub(super) fn catalog_now(&self, shown: &Shown) -> Arc<Catalog> {
-        let (now, all) = (*self.changes.borrow(), self.manager.settled());
-        let order: Vec<_> = all.iter().filter(|(name, _)| shown.has(name)).cloned().collect();
+        let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
-        let build = || build(&order, offers, self.naming, &mut NameBook::default());
-        if order.len() == all.len() { kept(fresh, now, build) } else { build() }
+        let build = |names: &[ServerName]| build(names, offers, self.naming, &mut NameBook::default());
+        if shown.are_lent() {
+            let mut names = self.manager.names();
+            let count = names.len();
+            names.retain(|name| shown.has(name));
+            if names.len() < count {
+                return build(&names);
+            }
+        }
+        kept(fresh, now, || build(&self.manager.names()))
     }
 
     /// The servers that are shown, in order, and whether each has settled.
@@ -278,13 +329,13 @@ fn kept(slot: &mut Option<(u64, Arc<Catalog>)>, now: u64, build: impl FnOnce() -
 }
 
 fn build(
-    order: &[(ServerName, bool)],
+    order: &[ServerName],
     offers: &HashMap<ServerName, Arc<ServerCatalog>>,
     naming: Naming,
     book: &mut NameBook,
 ) -> Arc<Catalog> {
-    let all = Prefixes::of(order.iter().map(|(name, _)| name));
-    let servers = order.iter().filter_map(|(name, _)| offers.get(name).cloned()).collect();
+    let all = Prefixes::of(order.iter());
+    let servers = order.iter().filter_map(|name| offers.get(name).cloned()).collect();
     Arc::new(Catalog::build(servers, &all, naming, book))
 }
 

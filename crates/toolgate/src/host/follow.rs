@@ -3,53 +3,89 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::board::Board;
-use crate::connect::{Kind, Stage, sentence};
-use crate::discovery::{Live, Offered, ServerCatalog, refresh, watch_lists};
+use super::watching::Watching;
+use crate::connect::{Connection, Kind, Stage, sentence};
+use crate::discovery::{Live, Offered, ServerCatalog, refresh};
 use crate::error::Result;
 use crate::event::{HostEvent, Severity};
 use crate::kept::KeptPlace;
-use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_MS};
+use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_LONGEST_MS, REFRESH_PACE_MS};
 use crate::server_name::ServerName;
 
 /// Keeps what a server offers up to date until the connection is over.
-pub(super) async fn follow(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
+pub(super) async fn follow(board: &Board, offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
     let Some(connection) = offer.said_by.clone() else { return };
+    tokio::select! {
+        // Whatever is being read at that moment: nobody has to wait for it to find the next connection.
+        () = connection.over() => {}
+        () = keep_up(board, offer, &connection, place) => {}
+    }
+}
+
+async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Connection, place: Option<&KeptPlace>) {
     let mut changes = connection.changes();
+    let mut refreshes = offer.line.refreshes();
     let mut seen = *changes.borrow();
     // Whatever was announced while the lists were being read may not be in them.
     let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
-    let watching = if board.follows_changes() { watch_lists(&connection, board.interest).await } else { None };
-    if watching.is_some() {
+    let mut watching = Watching::begin(board, connection).await;
+    if watching.is_on() {
         due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
     }
-    let mut refreshes = offer.line.refreshes();
+    let mut pace = Pace::new(Instant::now());
     loop {
         for kind in due.drain(..) {
             if board.interest.wants(kind) && offer.offered.offers(kind) {
                 let before = offer.offered.clone();
                 offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
                 if !Arc::ptr_eq(&before, &offer.offered) {
-                    board.keep(place, &offer.offered);
+                    board.keep(place, &offer.offered).await;
                 }
             }
         }
+        pace.rested = Instant::now();
         tokio::select! {
-            () = connection.over() => break,
             announced = changes.changed() => if announced.is_err() { break },
             wanted = refreshes.changed() => {
                 if wanted.is_err() { break }
                 due = Kind::ALL.to_vec();
                 continue;
             }
+            () = watching.again(board, connection) => {
+                due = Kind::ALL.to_vec(); // What changed meanwhile was told to nobody.
+                continue;
+            }
         }
-        // A server that announces changes all the time is followed at a walk.
-        tokio::time::sleep(Duration::from_millis(REFRESH_PACE_MS)).await;
+        tokio::time::sleep(pace.next(Instant::now())).await;
         let now = *changes.borrow_and_update();
         due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
         seen = now;
     }
-    drop(watching);
+}
+
+/// How long after an announced change the lists are read: the more often something is announced, the longer, so that a server that announces
+/// without end is followed at a walk.
+struct Pace {
+    wait: Duration,
+    /// When everything that was announced had been read.
+    rested: Instant,
+}
+
+impl Pace {
+    fn new(now: Instant) -> Self {
+        Self { wait: Duration::from_millis(REFRESH_PACE_MS), rested: now }
+    }
+
+    /// How long to wait, now that something was announced again.
+    fn next(&mut self, now: Instant) -> Duration {
+        let is_storm = now.duration_since(self.rested) < self.wait;
+        let longer = self.wait.saturating_mul(2).min(Duration::from_millis(REFRESH_PACE_LONGEST_MS));
+        self.wait = if is_storm { longer } else { Duration::from_millis(REFRESH_PACE_MS) };
+        self.wait
+    }
 }
 
 /// Reads one list anew. A server that announced a change and shows the old list gets a second chance a little later.
@@ -89,4 +125,41 @@ pub(super) fn announce(board: &Board, server: &ServerName, kind: Kind) {
     title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
     board.diagnose(Severity::Info, server, format!("{title} of MCP server {server} updated"));
     board.tell(HostEvent::Changed { server: server.clone(), kind });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::Pace;
+
+    #[test]
+    fn a_storm_is_followed_more_and_more_slowly_until_it_is_over() {
+        // How long nothing was announced after everything had been read, and how long is waited then.
+        let steps = [
+            (1_000, 50),
+            (0, 100),
+            (99, 200),
+            (0, 400),
+            (0, 800),
+            (0, 1_600),
+            (0, 3_200),
+            (0, 5_000),
+            (4_999, 5_000),
+            (5_000, 50),
+            (49, 100),
+            (100, 50),
+        ];
+        let mut now = Instant::now();
+        let mut pace = Pace::new(now);
+        for (at, (quiet, expected)) in steps.into_iter().enumerate() {
+            now += Duration::from_millis(quiet);
+            let wait = pace.next(now);
+            assert_eq!(wait.as_millis(), expected, "step {at}");
+            now += wait + Duration::from_millis(3);
+            pace.rested = now;
+        }
+    }
 }

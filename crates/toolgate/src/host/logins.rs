@@ -8,6 +8,7 @@ use crate::auth::journal::Journal;
 use crate::auth::store::{KeptLogin, LoginStore};
 use crate::auth::{LoginWish, ServerLogin, explain};
 use crate::error::{Error, ErrorKind, Result};
+use crate::server_name::ServerName;
 use crate::trust::AdmittedServers;
 
 impl Host {
@@ -22,8 +23,11 @@ impl Host {
         guide: &dyn LoginGuide,
         journal: &Journal,
     ) -> Result<KeptLogin> {
+        let config = server.iter().next().cloned();
         let login = self.login_of(server).await?;
         login.log_in_unasked(wish, guide, journal).await?;
+        // What the server offered to somebody else is not shown to whoever logged in.
+        config.iter().for_each(|config| self.board.forget(config));
         let found = self.kept_logins()?.into_iter().find(|kept| login.is_kept_as(kept));
         found.ok_or_else(|| Error::new(ErrorKind::State, "the login was not kept").about(&login.account().server))
     }
@@ -48,6 +52,12 @@ impl Host {
     /// Where logins are kept.
     pub fn login_store(&self) -> &LoginStore {
         &self.board.manager.logins().kept().0
+    }
+
+    /// The servers whose login another process has changed since this host looked at it, such as by logging out. It is not used any more; a
+    /// connection that was made with it is for the caller to end.
+    pub async fn changed_logins(&self) -> Vec<ServerName> {
+        self.board.manager.logins().changed().await
     }
 
     async fn login_of(&self, server: AdmittedServers) -> Result<Arc<ServerLogin>> {

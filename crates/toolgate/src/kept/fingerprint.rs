@@ -1,6 +1,7 @@
 //! The fingerprint of everything that decides what a server offers: how it is reached, what it is given, and the files it is made of. A
 //! server that is configured otherwise, or whose script was edited, has another one.
 
+use std::collections::BTreeMap;
 use std::env::split_paths;
 use std::fmt;
 use std::fs;
@@ -16,6 +17,7 @@ use crate::limits::CATALOGUE_ARGUMENTS_MAX;
 use crate::servers::{
     ConfigText, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig, identity, written,
 };
+use crate::settings::secret_reference::SecretKind;
 
 /// How files end that are code or configuration.
 const DECIDING: [&str; 24] = [
@@ -52,8 +54,8 @@ pub(super) struct FileMark {
 pub(super) struct Surroundings<'a> {
     /// The folder of servers that have none of their own.
     pub(super) workspace: &'a Path,
-    /// The `PATH` that a child receives.
-    pub(super) search: Option<&'a str>,
+    /// The variables of the host: where programs are looked for, and what `${env:…}` stands for.
+    pub(super) variables: &'a BTreeMap<String, String>,
     /// The mark of a regular file; `None` when there is none.
     pub(super) look: &'a dyn Fn(&Path) -> Option<FileMark>,
 }
@@ -82,7 +84,9 @@ fn number_and_mode(_about: &fs::Metadata) -> (u64, bool) {
 pub(super) fn fingerprint(config: &ServerConfig, around: &Surroundings<'_>) -> Fingerprint {
     let more = match &config.transport {
         TransportConfig::Stdio(stdio) => of_program(stdio, around),
-        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => of_address(http),
+        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+            of_address(http, around)
+        }
         TransportConfig::BuiltIn(_) => json!({"folder": bytes(around.workspace)}),
     };
     // Another toolgate may read what servers say in another way, and has other built-in servers. Logins belong to names of servers.
@@ -102,7 +106,16 @@ fn of_program(stdio: &StdioConfig, around: &Surroundings<'_>) -> Value {
     let named = named.flat_map(|argument| once(argument).chain(argument.split_once('=').map(|(_, value)| value)));
     let look = |name: &str| (around.look)(&folder.join(name)).filter(|file| file.runs || decides(name));
     let files: Vec<Option<String>> = named.map(|name| look(name).map(|file| file.mark)).collect();
-    json!({"variables": all_written(&stdio.env), "folder": bytes(folder), "program": program, "files": files})
+    let values = values(stdio.env.values().chain(&stdio.args), around);
+    let variables = all_written(&stdio.env);
+    json!({"variables": variables, "values": values, "folder": bytes(folder), "program": program, "files": files})
+}
+
+/// What the variables of the host hold that a server is given: with another token it is asked by somebody else, to whom it may offer
+/// something else.
+fn values<'a>(texts: impl Iterator<Item = &'a ConfigText>, around: &Surroundings<'_>) -> Map<String, Value> {
+    let named = texts.flat_map(ConfigText::references).filter(|reference| reference.kind == SecretKind::Env);
+    named.map(|reference| (reference.target.clone(), json!(around.variables.get(&reference.target)))).collect()
 }
 
 /// Whether a file of that name may decide what a server offers: its code or its configuration. What a server is given to work on, such as a
@@ -120,14 +133,17 @@ fn program(stdio: &StdioConfig, folder: &Path, around: &Surroundings<'_>) -> Opt
     }
     let search = match stdio.env.get("PATH") {
         Some(own) => own.as_plain(),
-        None => around.search,
+        None => around.variables.get("PATH").map(String::as_str),
     };
     let places: Vec<PathBuf> = split_paths(search?).map(|place| folder.join(place).join(command)).collect();
     places.iter().filter_map(|place| (around.look)(place)).find(|file| file.runs).map(|file| file.mark)
 }
 
-fn of_address(http: &HttpConfig) -> Value {
-    json!({"headers": all_written(&http.headers), "login": http.login.as_deref().map(of_login)})
+fn of_address(http: &HttpConfig, around: &Surroundings<'_>) -> Value {
+    let login = http.login.as_deref();
+    let secrets = login.into_iter().flat_map(|login| login.texts.values());
+    let values = values(http.headers.values().chain(secrets).chain([&http.url]), around);
+    json!({"headers": all_written(&http.headers), "values": values, "login": login.map(of_login)})
 }
 
 fn of_login(login: &LoginConfig) -> Value {

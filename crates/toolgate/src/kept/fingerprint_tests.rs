@@ -16,7 +16,36 @@ fn with_files(config: &ServerConfig, files: &[(&str, &str, bool)]) -> Fingerprin
         let found = files.iter().find(|(at, _, _)| Path::new(at) == path);
         found.map(|(_, mark, runs)| FileMark { mark: (*mark).to_owned(), runs: *runs })
     };
-    fingerprint(config, &Surroundings { workspace: Path::new("/w"), search: Some("/bin:/usr/bin"), look: &look })
+    let variables = BTreeMap::from([("PATH".to_owned(), "/bin:/usr/bin".to_owned())]);
+    fingerprint(config, &Surroundings { workspace: Path::new("/w"), variables: &variables, look: &look })
+}
+
+/// The fingerprint where a variable of the host has that value.
+fn with_token(config: &ServerConfig, value: &str) -> Fingerprint {
+    let variables = BTreeMap::from([("TOKEN".to_owned(), value.to_owned()), ("OTHER".to_owned(), value.to_owned())]);
+    fingerprint(config, &Surroundings { workspace: Path::new("/w"), variables: &variables, look: &|_| None })
+}
+
+#[test]
+fn whoever_has_another_token_is_somebody_else() {
+    let token = texts(&[("A", "Bearer ${env:TOKEN}")]);
+    let http = |headers: &BTreeMap<String, ConfigText>| {
+        let http = HttpConfig { headers: headers.clone(), ..address("https://a.example/mcp") };
+        server(TransportConfig::Http(http))
+    };
+    let of = |program: StdioConfig| server(TransportConfig::Stdio(program));
+    let servers = [
+        (http(&token), true),
+        (of(StdioConfig { env: token.clone(), ..program("x", &[]) }), true),
+        (stdio("x", &["--token=${env:TOKEN}"]), true),
+        (http(&texts(&[("A", "Bearer")])), false),
+        (stdio("x", &["TOKEN"]), false),
+    ];
+    for (config, is_another) in servers {
+        let (one, other) = (with_token(&config, "mine"), with_token(&config, "yours"));
+        assert_eq!(one != other, is_another, "{:?}", config.transport);
+        assert!(one == with_token(&config, "mine"));
+    }
 }
 
 fn alone(config: &ServerConfig) -> Fingerprint {
@@ -39,7 +68,7 @@ fn all_differ(cases: &[(&str, Fingerprint)]) {
 fn everything_that_decides_what_a_program_offers_counts() {
     let of = |program: StdioConfig| server(TransportConfig::Stdio(program));
     let with = |pairs: &[(&str, &str)]| alone(&of(StdioConfig { env: texts(pairs), ..program("x", &["a"]) }));
-    let elsewhere = Surroundings { workspace: Path::new("/v"), search: None, look: &|_| None };
+    let elsewhere = Surroundings { workspace: Path::new("/v"), variables: &BTreeMap::new(), look: &|_| None };
     let base = stdio("x", &["a"]);
     let named = ServerConfig { name: ServerName::new("t").unwrap(), ..base.clone() };
     let mut brought = base.clone();

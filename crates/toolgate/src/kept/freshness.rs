@@ -32,7 +32,7 @@ pub fn freshness(offered: &Offered, interest: Interest, transport: &TransportCon
         TransportConfig::Http(_) | TransportConfig::Sse(_) | TransportConfig::HttpOrSse(_) => CATALOGUE_REMOTE_FRESH_MS,
     };
     let is_fresh = |(read_at, cache): (SystemTime, CacheHint)| {
-        let lifetime = if cache.ttl_ms > 0 { cache.ttl_ms.min(CATALOGUE_FRESH_MS_MAX) } else { unsaid };
+        let lifetime = cache.ttl_ms.map_or(unsaid, |said| said.min(CATALOGUE_FRESH_MS_MAX));
         // One that was read in the future was read by another clock, and nobody knows when.
         now.duration_since(read_at).is_ok_and(|age| age < Duration::from_millis(lifetime))
     };

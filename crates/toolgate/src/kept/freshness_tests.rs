@@ -24,7 +24,7 @@ fn all_transports() -> [(TransportConfig, u64); 5] {
 }
 
 fn hinted<T>(list: OfferedList<T>, ttl_ms: u64) -> OfferedList<T> {
-    OfferedList { cache: CacheHint { ttl_ms, is_public: false }, ..list }
+    OfferedList { cache: CacheHint { ttl_ms: Some(ttl_ms), is_public: false }, ..list }
 }
 
 #[test]
@@ -50,6 +50,7 @@ fn a_list_without_a_hint_is_fresh_by_where_its_server_is() {
 #[test]
 fn a_hint_counts_up_to_a_month_and_wherever_the_server_is() {
     let cases = [
+        (0, 0, Freshness::Stale),
         (1, 0, Freshness::Fresh),
         (1, 1, Freshness::Stale),
         (5_000, 4, Freshness::Fresh),

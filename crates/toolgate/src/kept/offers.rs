@@ -1,25 +1,33 @@
 //! `KeptOffers`: the folder of kept offers. Reading takes no lock and writes nothing; writing puts a whole file in place.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use ring::hmac::{self, Key};
 
-use super::fingerprint::{Fingerprint, Surroundings, fingerprint, look};
+use super::fingerprint::{FileMark, Fingerprint, Surroundings, fingerprint, look};
 use super::key;
 use super::written::{self, KeptOffer};
 use crate::connect::Kind;
 use crate::discovery::Offered;
 use crate::env::{Clock, HostEnv};
 use crate::error::Result;
-use crate::limits::{CATALOGUE_BYTES_MAX, CATALOGUE_SWEEP_MS, CATALOGUE_UNUSED_MS, CATALOGUES_MAX};
+use crate::limits::{
+    CATALOGUE_BYTES_MAX, CATALOGUE_SWEEP_MS, CATALOGUE_UNUSED_MS, CATALOGUES_BYTES_MAX, CATALOGUES_MAX,
+};
 use crate::own_files::{self, Bounds};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
+
+/// From this many servers on, a second thread is worth its start.
+const CATALOGUES_SHARED_MIN: usize = 16;
 
 /// What servers offered when they were last asked. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -28,7 +36,7 @@ pub struct KeptOffers(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     workspace: PathBuf,
-    search: Option<String>,
+    variables: BTreeMap<String, String>,
     clock: Arc<dyn Clock>,
     key: OnceLock<Key>,
 }
@@ -46,7 +54,7 @@ impl KeptOffers {
         Self(Arc::new(Inner {
             folder: env.dirs.user.join("catalogues"),
             workspace: env.workspace.clone(),
-            search: env.vars.get("PATH").cloned(),
+            variables: env.vars.clone(),
             clock: env.clock.clone(),
             key: OnceLock::new(),
         }))
@@ -56,8 +64,12 @@ impl KeptOffers {
     /// had when it was started: its files may be others by then.
     #[must_use]
     pub fn place(&self, server: &ServerConfig) -> KeptPlace {
-        let Inner { workspace, search, .. } = &*self.0;
-        let around = Surroundings { workspace, search: search.as_deref(), look: &look };
+        self.place_by(server, &look)
+    }
+
+    fn place_by(&self, server: &ServerConfig, look: &dyn Fn(&Path) -> Option<FileMark>) -> KeptPlace {
+        let Inner { workspace, variables, .. } = &*self.0;
+        let around = Surroundings { workspace, variables, look };
         KeptPlace { offers: self.clone(), server: server.name.clone(), fingerprint: fingerprint(server, &around) }
     }
 
@@ -65,6 +77,35 @@ impl KeptOffers {
     #[must_use]
     pub fn load(&self, server: &ServerConfig) -> Option<KeptOffer> {
         self.place(server).load()
+    }
+
+    /// What is kept of each of these servers. Where there are many, two threads share the work.
+    #[must_use]
+    pub fn load_all(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<KeptOffer>> {
+        if servers.len() < CATALOGUES_SHARED_MIN {
+            return self.load_some(servers);
+        }
+        // Whoever loads the key first has the other one wait for it.
+        self.key();
+        let (front, back) = servers.split_at(servers.len() / 2);
+        let mut all = thread::scope(|scope| {
+            let other = scope.spawn(|| self.load_some(back));
+            let mut all = self.load_some(front);
+            all.extend(other.join().unwrap_or_default());
+            all
+        });
+        all.resize_with(servers.len(), || None);
+        all
+    }
+
+    fn load_some(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<KeptOffer>> {
+        // Many servers are made of the same few programs, which are looked at once.
+        let seen: RefCell<HashMap<PathBuf, Option<FileMark>>> = RefCell::default();
+        let look_once = |path: &Path| {
+            let known = seen.borrow().get(path).cloned();
+            known.unwrap_or_else(|| seen.borrow_mut().entry(path.to_owned()).or_insert_with(|| look(path)).clone())
+        };
+        servers.iter().map(|server| self.place_by(server, &look_once).load()).collect()
     }
 
     /// Keeps what a server offers, together with lists that are kept of it and that it was not asked for this time.
@@ -124,7 +165,8 @@ impl KeptOffers {
         if !own_files::is_due(&self.0.folder.join("swept"), Duration::from_millis(CATALOGUE_SWEEP_MS), now) {
             return;
         }
-        let bounds = Bounds { age: Duration::from_millis(CATALOGUE_UNUSED_MS), files: CATALOGUES_MAX, bytes: u64::MAX };
+        let age = Duration::from_millis(CATALOGUE_UNUSED_MS);
+        let bounds = Bounds { age, files: CATALOGUES_MAX, bytes: CATALOGUES_BYTES_MAX };
         match own_files::take_stock(&self.0.folder, now) {
             Ok(files) => own_files::surplus(files, &bounds, now).iter().for_each(|file| {
                 removed(&file.path);

@@ -207,7 +207,7 @@ fn what_is_broken_is_like_none_and_replaced() {
         ("torn", &|| fs::write(&path, &good[..good.len() / 2]).unwrap()),
         ("not text", &|| fs::write(&path, [0xff; 100]).unwrap()),
         ("brackets", &|| fs::write(&path, "[".repeat(1_000_000)).unwrap()),
-        ("another format", &|| fs::write(&path, r#"{"format":2}"#).unwrap()),
+        ("another format", &|| fs::write(&path, r#"{"format":1}"#).unwrap()),
         ("a folder", &|| {
             remove();
             fs::create_dir(&path).unwrap();

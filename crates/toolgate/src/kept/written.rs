@@ -14,7 +14,7 @@ use crate::discovery::{Offered, OfferedList, UnusableEntry};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Counted up when the same bytes would mean something else.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// What is said of a file that is not as expected.
 const WORDS_CHARS: usize = 200;
@@ -49,7 +49,7 @@ struct WrittenOffer<R> {
 #[serde(rename_all = "camelCase")]
 struct WrittenList<R> {
     read_at: u64,
-    ttl_ms: u64,
+    ttl_ms: Option<u64>,
     is_public: bool,
     set_aside: Vec<WrittenUnusable>,
     entries: Vec<R>,

@@ -25,7 +25,7 @@ fn small() -> KeptOffer {
             UnusableEntry { name: Some("torn\u{202e}\0".to_owned()), reason: "`inputSchema` is missing".to_owned() },
             UnusableEntry { name: None, reason: "entry 3: it is not an object".to_owned() },
         ],
-        cache: CacheHint { ttl_ms: u64::MAX, is_public: true },
+        cache: CacheHint { ttl_ms: Some(u64::MAX), is_public: true },
         ..list::<Tool>(&[r#"{"name":"t","inputSchema":{"type":"object"}}"#], 7)
     };
     kept(Offered {
@@ -108,7 +108,7 @@ fn what_is_read_shares_the_bytes_of_the_file() {
 #[test]
 fn the_file_is_as_documented() {
     let offer = kept(Offered { tools: Some(list(&[r#"{"name": "t","inputSchema":{}}"#], 1)), ..offered("{}") });
-    let expected = r#"{"format":1,"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"tools":{"readAt":1000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[{"name": "t","inputSchema":{}}]},"prompts":null,"resources":null,"templates":null}"#;
+    let expected = r#"{"format":2,"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"tools":{"readAt":1000,"ttlMs":null,"isPublic":false,"setAside":[],"entries":[{"name": "t","inputSchema":{}}]},"prompts":null,"resources":null,"templates":null}"#;
     assert_eq!(String::from_utf8(offer.to_bytes().unwrap()).unwrap(), expected);
 }
 
@@ -143,7 +143,7 @@ fn what_has_another_form_is_none() {
         }
     }
     let list =
-        |list: &str| good.replace(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[]}"#, list);
+        |list: &str| good.replace(r#"{"readAt":8000,"ttlMs":null,"isPublic":false,"setAside":[],"entries":[]}"#, list);
     let cases = [
         (list("null"), None),
         (list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[{"name":"p"}]}"#), None),
@@ -161,12 +161,12 @@ fn what_has_another_form_is_none() {
         ),
         (good.replace("\"legacy\"", "\"golden\""), Some("this is no kept offer: no era is called like that")),
         (
-            good.replace("\"format\":1", "\"format\":2"),
-            Some("this is no kept offer: it has format 2, this toolgate writes 1"),
+            good.replace("\"format\":2", "\"format\":1"),
+            Some("this is no kept offer: it has format 1, this toolgate writes 2"),
         ),
         (
             r#"{"format":9,"all":"else"}"#.to_owned(),
-            Some("this is no kept offer: it has format 9, this toolgate writes 1"),
+            Some("this is no kept offer: it has format 9, this toolgate writes 2"),
         ),
     ];
     for (text, expected) in cases {
@@ -185,8 +185,8 @@ fn what_has_another_form_is_none() {
         String::new(),
         "null".to_owned(),
         "[".repeat(1_000_000),
-        "{\"format\":1,\"info\":".to_owned() + &"[".repeat(1_000_000),
-        "{\"format\":1,\"unknown\":".to_owned() + &"[".repeat(1_000_000),
+        "{\"format\":2,\"info\":".to_owned() + &"[".repeat(1_000_000),
+        "{\"format\":2,\"unknown\":".to_owned() + &"[".repeat(1_000_000),
         "{\"a\":".repeat(200_000),
     ];
     for text in hostile {

@@ -9,6 +9,9 @@ pub const OWN_FILE_LEFTOVER_MS: u64 = 60 * 60 * 1000;
 /// What one server offered, as it is kept. Ten thousand tools with long schemas fit; a server that says more is asked each time.
 pub const CATALOGUE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
+/// All kept offers together; the one that was not asked for longest makes room.
+pub const CATALOGUES_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
 /// Servers whose offer is kept at one time; the one that was not asked for longest makes room.
 pub const CATALOGUES_MAX: usize = 4_096;
 

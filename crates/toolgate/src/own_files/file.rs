@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 
+use crate::hex::hex;
 use crate::state_file::{Privacy, make_folder};
 
 /// How a file is called while it is written.
@@ -16,7 +17,7 @@ const NAME_DIGITS: usize = 64;
 
 /// What a file is called that stands for this hash: its hexadecimal digits.
 pub(crate) fn name_of(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(hash)
 }
 
 /// Whether a file can be called that.
@@ -69,25 +70,47 @@ fn move_to(half_written: &Path, path: &Path) -> io::Result<()> {
 
 /// Opens a file that we wrote: a regular one, and our own.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    // Opening a pipe could wait for ever.
+    let file = open_unfollowed(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    if is_own(&about) { Ok((file, about)) } else { Err(io::Error::other("somebody else wrote it")) }
+}
+
+/// A link is not followed, and a pipe not waited for.
+#[cfg(unix)]
+fn open_unfollowed(path: &Path) -> io::Result<File> {
+    use rustix::io::Errno;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP | Errno::NXIO) => io::Error::other("not a regular file"), // A link, a socket.
+        _ => error,
+    })
+}
+
+/// The same where a look has to tell.
+#[cfg(not(unix))]
+fn open_unfollowed(path: &Path) -> io::Result<File> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let file = File::open(path)?;
-    let about = file.metadata()?;
-    if is_own(&about) { Ok((file, about)) } else { Err(io::Error::other("somebody else wrote it")) }
+    File::open(path)
 }
 
 /// Reads a file that we wrote.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let (file, about) = open(path)?;
+    let (mut file, about) = open(path)?;
     let too_large = || io::Error::other(format!("larger than {bytes_max} bytes, the most it may have"));
     if about.len() > bytes_max {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).map_err(|_| too_large())?.saturating_add(1));
-    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|read| read <= bytes_max) { Ok(bytes) } else { Err(too_large()) }
+    // It was put there whole, so it is as long as it will ever be.
+    let mut bytes = vec![0; usize::try_from(about.len()).map_err(|_| too_large())?];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(unix)]

@@ -187,8 +187,8 @@ impl CatalogTool {
     }
 
     /// The same as it was written.
-    pub fn annotations(&self) -> Option<RawJson> {
-        self.tool.raw.member("annotations")
+    pub fn annotations(&self) -> Option<&RawJson> {
+        self.tool.annotations.as_ref()
     }
 }
 
@@ -255,6 +255,13 @@ impl Catalog {
     /// All tools: server by server in the order of the settings, each in its own order.
     pub fn tools(&self) -> &[CatalogTool] {
         &self.tools
+    }
+
+    /// The tools of one server, in its own order.
+    pub fn tools_of(&self, server: &str) -> &[CatalogTool] {
+        let Some(at) = self.servers.iter().position(|offer| **offer.server() == *server) else { return &[] };
+        let before = |bound: usize| self.tools.partition_point(|tool| (tool.server as usize) < bound);
+        self.tools.get(before(at)..before(at + 1)).unwrap_or_default()
     }
 
     /// All prompts, by name.

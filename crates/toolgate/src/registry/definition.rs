@@ -16,7 +16,7 @@ pub fn definition_hash(tool: &Tool) -> String {
         "description": tool.description,
         "inputSchema": tool.input_schema.as_ref().map(value_of),
         "outputSchema": tool.output_schema.as_ref().map(value_of),
-        "annotations": tool.raw.member("annotations").as_ref().map(value_of),
+        "annotations": tool.annotations.as_ref().map(value_of),
     }))
 }
 

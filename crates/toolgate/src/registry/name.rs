@@ -64,22 +64,23 @@ pub struct NameBook {
 
 /// All servers, also those that offer nothing yet, with what the qualified names of their tools begin with.
 #[derive(Debug)]
-pub(crate) struct Prefixes(Vec<(ServerName, String)>);
+pub(crate) struct Prefixes(HashMap<String, Vec<ServerName>>);
 
 impl Prefixes {
     pub(crate) fn of<'a>(servers: impl Iterator<Item = &'a ServerName>) -> Self {
-        Self(servers.map(|server| (server.clone(), format!("{}{BETWEEN}", clean(server)))).collect())
+        let mut prefixes: HashMap<String, Vec<ServerName>> = HashMap::new();
+        for server in servers {
+            prefixes.entry(clean(server)).or_default().push(server.clone());
+        }
+        Self(prefixes)
     }
 
     /// The server other than `own` that `name` would read like a tool of.
     fn read_in(&self, name: &str, own: &ServerName) -> Option<&ServerName> {
-        if !name.contains(BETWEEN) {
-            return None;
-        }
-        let is_read_in = |(server, prefix): &&(ServerName, String)| {
-            server != own && name.strip_prefix(prefix.as_str()).is_some_and(|rest| !rest.is_empty())
-        };
-        self.0.iter().find(is_read_in).map(|(server, _)| server)
+        // Underscores in a row can be divided in more than one way.
+        let places = (0..name.len()).filter(|at| name.get(*at..).is_some_and(|rest| rest.starts_with(BETWEEN)));
+        let before = places.filter(|at| at + BETWEEN.len() < name.len()).filter_map(|at| name.get(..at));
+        before.filter_map(|prefix| self.0.get(prefix)).flatten().find(|server| *server != own)
     }
 }
 
@@ -145,17 +146,19 @@ impl NameBook {
     fn choose(&self, naming: Naming, servers: &Prefixes, id: &ToolId) -> String {
         let ToolId { server, tool } = id;
         let is_free = |name: &String| !self.taken.contains_key(name.as_str());
-        let candidates = match naming {
-            Naming::Short => [Some(clean(tool)), Some(qualified(server, tool))],
-            Naming::Qualified => [Some(prefixed(server, tool)), None],
-        };
         let is_clear = |name: &String| naming == Naming::Qualified || servers.read_in(name, server).is_none();
-        let [first, last] = candidates.clone();
-        let chosen = candidates.into_iter().flatten().find(|name| is_free(name) && is_clear(name));
-        chosen.unwrap_or_else(|| {
-            let base = last.or(first).unwrap_or_default();
-            (0..).map(|round| with_hash(&base, server, tool, round)).find(is_free).unwrap_or(base)
-        })
+        let candidates: &[fn(&str, &str) -> String] = match naming {
+            Naming::Short => &[|_, tool| clean(tool), qualified],
+            Naming::Qualified => &[prefixed],
+        };
+        let mut base = String::new();
+        for candidate in candidates {
+            base = candidate(server, tool);
+            if is_free(&base) && is_clear(&base) {
+                return base;
+            }
+        }
+        (0..).map(|round| with_hash(&base, server, tool, round)).find(is_free).unwrap_or(base)
     }
 
     fn why(&self, naming: Naming, servers: &Prefixes, id: &ToolId, name: &ExposedName) -> Option<Why> {

@@ -67,7 +67,7 @@ pub fn json(value: &RawJson) -> String {
 /// One block: its text, or a line that says what it is.
 fn block(block: &Block) -> String {
     match &block.content {
-        Content::Text(text) => text.clone(),
+        Content::Text(text) => text.to_string(),
         Content::Image { mime_type, .. } => format!("[Image: {mime_type}]"),
         Content::Audio { mime_type, .. } => format!("[Audio: {mime_type}]"),
         Content::Resource(ResourceContents { text: Some(text), .. }) => text.clone(),

@@ -8,7 +8,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::{Block, CallResult, Content, ResourceContents};
 
 use super::truncate::{self, Truncation, before_chars};
-use super::{mirror, tool_error, untrusted, visible};
+use super::{mirror, untrusted, visible};
 use crate::limits::{
     INLINE_DATA_BYTES_MAX, LINK_TITLE_CHARS_MAX, LINK_URI_CHARS_MAX, MEDIA_TYPE_BYTES_MAX, RESULT_CHARS_MAX,
 };
@@ -59,7 +59,7 @@ pub fn shape(tool: &str, result: &CallResult) -> ModelContent {
 pub fn shape_within(tool: &str, result: &CallResult, chars_max: usize) -> ModelContent {
     let tool = visible::line(tool);
     let mut drafts = drafts(&tool, result);
-    let failed = tool_error::reports_error(result);
+    let failed = result.is_error;
     if failed && drafts.is_empty() {
         drafts.push(Draft::Said(Cow::Borrowed(result.raw.as_str())));
     }

@@ -7,8 +7,6 @@ pub mod for_model;
 
 pub mod for_display;
 
-pub mod tool_error;
-
 pub mod truncate;
 
 mod kept_note;

@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use toolgate::{CallOutcome, Host};
+use tokio::sync::Notify;
+use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
+use toolgate::grants::Remember;
+use toolgate::{CallOutcome, CallRules, Host};
 use toolgate_testkit::script::UnknownSession;
-use toolgate_testkit::{Behaviour, PromptScript, ResourceScript, Script, ScriptedHttp, ToolScript, What, When};
+use toolgate_testkit::{
+    Behaviour, Change, HttpAnswer, PromptScript, ResourceScript, Script, ScriptedHttp, ToolScript, What, When,
+};
 
 use crate::chaos_room::until;
-use crate::lifecycle_room::{Notes, called, connected, in_time, only_reads, rewrite, spawned, starts};
+use crate::lifecycle_room::{Notes, Person, called, connected, in_time, only_reads, rewrite, spawned, starts};
 use crate::support::{LONG, Room, call, nothing, text};
 
 fn tool(name: &str, hints: Value) -> ToolScript {
@@ -82,6 +88,60 @@ async fn what_is_described_in_another_way_is_not_done_again() {
     }
 }
 
+/// A person who says yes when they are told to.
+#[derive(Default)]
+struct Thinks {
+    asked: Notify,
+    goes_on: Notify,
+}
+
+impl Confirmer for Thinks {
+    fn confirm(&self, _question: ConfirmationRequest) -> BoxFuture<'_, Confirmation> {
+        self.asked.notify_one();
+        Box::pin(async {
+            self.goes_on.notified().await;
+            Confirmation::Proceed(Remember::No)
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_changes_while_a_person_thinks_is_not_what_they_allowed() {
+    let other = || tool("work", json!({})).description("does more than before");
+    // What changes meanwhile, and why the call is not made then.
+    let cases = [
+        (vec![], ""),
+        (vec![Change::AddTool(tool("more", json!({})))], ""),
+        (
+            vec![Change::RemoveTool("work".to_owned()), Change::AddTool(other())],
+            "the server describes `work` in another way than before",
+        ),
+        (vec![Change::RemoveTool("work".to_owned())], "the server does not offer `work` any more"),
+    ];
+    for (changes, why) in cases {
+        let http = ScriptedHttp::start(Script::new("web").tool(tool("work", json!({})))).await.unwrap();
+        let room = Room::new().entry("web", json!({"url": http.url(), "type": "http"}));
+        let thinks = Arc::new(Thinks::default());
+        let rules = Person::who_says(Confirmation::Proceed(Remember::No)).rules();
+        let rules = CallRules { confirmer: thinks.clone(), ..rules };
+        let host = Arc::new(connected(&room, room.builder().call_rules(rules)).await);
+        let running = spawned(&host, "work", json!({}));
+        in_time(thinks.asked.notified()).await;
+        changes.iter().for_each(|change| http.change(change));
+        let seen = || host.catalog().tools().iter().map(|tool| format!("{:?}", tool.description())).collect::<String>();
+        let before = seen();
+        until("the change", LONG, || changes.is_empty() || seen() != before).await;
+        thinks.goes_on.notify_one();
+        let outcome = in_time(running).await.unwrap();
+        match &outcome {
+            CallOutcome::Failed(error) => assert_eq!(error.to_string(), why),
+            _ => assert_eq!((text(&outcome).as_str(), why), ("done", "")),
+        }
+        assert_eq!(called(http.record(), "work"), usize::from(why.is_empty()));
+        host.shutdown().await;
+    }
+}
+
 #[tokio::test]
 async fn a_call_that_waited_for_its_turn_when_the_server_ended_is_made_on_the_next() {
     let script = Script::new("one")
@@ -118,7 +178,10 @@ async fn a_call_that_waited_for_its_turn_when_the_server_was_taken_away_is_told_
     assert_eq!(text(&in_time(runs).await.unwrap()), "to its end");
     let outcome = in_time(waits).await.unwrap();
     match &outcome {
-        CallOutcome::Failed(error) => assert_eq!(error.to_string(), "the server is no longer wanted"),
+        CallOutcome::Failed(error) => {
+            assert_eq!(error.to_string(), "the server was changed or removed in the settings meanwhile");
+            assert!(error.hint().is_some_and(|hint| hint.contains("called again")), "{error:?}");
+        }
         // It had its place before the connection was closed.
         _ => assert_eq!(text(&outcome), "done"),
     }
@@ -165,6 +228,42 @@ async fn a_call_over_http_that_may_have_been_done_is_unknown() {
         assert_eq!((called(http.record(), "work"), notes.told().len()), (times, 1), "{what:?} {hints}");
         host.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn a_call_that_somebody_on_the_way_answers_for_the_server_is_unknown() {
+    // What comes in place of an answer, what the tool says about itself, and how the call ends.
+    let cases = [
+        (500, json!({}), "unknown"),
+        (502, json!({}), "unknown"),
+        (504, json!({}), "unknown"),
+        (504, only_reads(), "failed"),
+        (503, json!({}), "failed"),
+        (429, json!({}), "failed"),
+    ];
+    for (status, hints, expected) in cases {
+        let answer = What::HttpStatus(HttpAnswer::status(status));
+        let script = Script::new("web").tool(tool("work", hints.clone())).fault(When::Tool("work"), answer);
+        let http = ScriptedHttp::start(script).await.unwrap();
+        let room = Room::new().entry("web", json!({"url": http.url(), "type": "http"}));
+        let (host, notes) = noted(&room).await;
+        let outcome = call(&host, "work", json!({})).await;
+        assert_eq!(outcome.as_str(), expected, "{status} {hints}: {outcome:?}");
+        assert_eq!((called(http.record(), "work"), notes.told().len()), (1, 1), "{status} {hints}");
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_again_has_its_time_once() {
+    let script = ends(only_reads(), &What::Exit(1), &[1]).fault(When::Start.in_life(2), What::Freeze);
+    let settings = json!({"maxDuration": 700, "connectTimeout": 40_000});
+    let room = Room::new().server_with("one", &script, &settings);
+    let (host, notes) = noted(&room).await;
+    let started = std::time::Instant::now();
+    assert_eq!(call(&host, "work", json!({})).await.as_str(), "unknown");
+    assert!(started.elapsed() < LONG / 3, "nobody waits for the next start to fail");
+    assert_eq!((called(&room.record(0), "work"), notes.told()), (1, vec!["unknown work".to_owned()]));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use toolgate::discovery::Interest;
 use toolgate::grants::{Grants, Lasting, Remember};
 use toolgate::{CallOutcome, CallRules, ErrorKind, Host, HostEvent, Memory, ServerStatus};
 use toolgate_testkit::script::CacheScope;
-use toolgate_testkit::{Behaviour, PromptScript, ResourceScript, Script, ScriptedHttp, ToolScript};
+use toolgate_testkit::{Behaviour, PromptScript, ResourceScript, Script, ScriptedHttp, ToolScript, What, When};
 
 use crate::lifecycle_room::{Person, connected, in_time, later, learn, next, only_reads, remembering, rewrite, starts};
 use crate::support::{Room, call, lets_everything_through, names, nothing, text};
@@ -79,6 +79,19 @@ async fn every_use_starts_the_server_once() {
 }
 
 #[tokio::test]
+async fn what_was_said_in_this_run_is_not_of_an_earlier_one() {
+    let script = everything().fault(When::Tool("echo").after().in_life(2), What::Exit(1));
+    let room = Room::new().server("one", &script);
+    learn(&room).await;
+    let host = connected(&room, remembering(&room, Memory::Used)).await;
+    assert!(host.servers()[0].is_remembered);
+    let mut events = host.events();
+    call(&host, "echo", json!({"message": "hi"})).await;
+    next(&mut events, |event| matches!(event, HostEvent::Status { status: ServerStatus::Disconnected, .. })).await;
+    assert!(!host.servers()[0].is_remembered);
+}
+
+#[tokio::test]
 async fn a_forbidden_call_starts_nothing() {
     let room = Room::new().server("one", &everything());
     learn(&room).await;
@@ -131,6 +144,50 @@ async fn a_tool_that_is_gone_is_said_to_be() {
 }
 
 #[tokio::test]
+async fn what_is_new_since_a_server_was_remembered_is_found() {
+    let grown = everything()
+        .tool(ToolScript::text("new", "found"))
+        .prompt(PromptScript::text("newer", "hello"))
+        .resource(ResourceScript::text("page://2", "second"));
+    for is_long in [true, false] {
+        // What is looked for, and whether that finds it.
+        for (nth, is_there) in [(0, true), (1, true), (2, true), (3, true), (4, false)] {
+            let room = Room::new().server("one", &everything());
+            learn(&room).await;
+            rewrite(&room, 0, &grown);
+            let builder = remembering(&room, Memory::Used);
+            let host = connected(&room, if is_long { builder } else { builder.for_one_question() }).await;
+            assert_eq!(starts(&room.record(0)), 1, "nobody has asked it yet");
+            let found = match nth {
+                0 => in_time(host.find_tool("new")).await.map(drop),
+                1 => in_time(host.find_tool("one__new")).await.map(drop),
+                2 => in_time(host.find_prompt("newer")).await.map(drop),
+                3 => in_time(host.find_resource("page://2")).await.map(drop),
+                _ => in_time(host.find_tool("newest")).await.map(drop),
+            };
+            assert_eq!((found.is_ok(), starts(&room.record(0))), (is_there, 2), "{nth}: {found:?}");
+            // It has said all that it has, and what it has not is told at once.
+            assert!(in_time(host.find_tool("none")).await.is_err());
+            assert_eq!((names(&host.catalog()), starts(&room.record(0))), (vec!["echo", "new"], 2));
+            host.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_has_started_yet_is_asked_for_what_nobody_else_has() {
+    let lazy = json!({"start": "lazy"});
+    let room = Room::new()
+        .server_with("first", &Script::new("first").tool(ToolScript::text("here", "1")), &lazy)
+        .server_with("second", &Script::new("second").tool(ToolScript::text("there", "2")), &lazy);
+    let host = connected(&room, remembering(&room, Memory::Used)).await;
+    assert_eq!(names(&host.catalog()).len() + starts(&room.record(0)) + starts(&room.record(1)), 0);
+    let catalog = in_time(host.find_tool("there")).await.unwrap();
+    assert_eq!(&*catalog.find("there").unwrap().id.server, "second");
+    assert_eq!(text(&call(&host, "there", json!({})).await), "2");
+}
+
+#[tokio::test]
 async fn what_was_allowed_for_good_was_allowed_as_it_was() {
     let room = Room::new().server("one", &looks(false));
     let person = Person::who_says(Confirmation::Proceed(Remember::ToolAlways));
@@ -178,8 +235,9 @@ async fn a_remote_list_is_believed_for_as_long_as_its_server_says() {
     // How long the server says, how much later it is wanted, and whether it is asked then.
     let hours = |count: u32| HOUR * count;
     let cases = [
-        (0, Duration::from_secs(60), false),
-        (0, hours(1), true),
+        (0, Duration::ZERO, true),
+        (3 * 60_000, Duration::from_secs(60), false),
+        (3 * 60_000, hours(1), true),
         (2 * 3_600_000, hours(1), false),
         (2 * 3_600_000, hours(3), true),
     ];

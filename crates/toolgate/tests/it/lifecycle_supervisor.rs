@@ -16,6 +16,15 @@ use crate::lifecycle_room::{
 };
 use crate::support::{LONG, Room, call, names, text};
 
+/// What those are told who wait for a server that is taken away.
+const fn told(is_shutdown: bool) -> &'static str {
+    if is_shutdown {
+        "all servers are being stopped"
+    } else {
+        "the server was changed or removed in the settings meanwhile"
+    }
+}
+
 fn echo() -> Script {
     Script::new("echo").tool(ToolScript::echo("echo"))
 }
@@ -47,6 +56,20 @@ async fn however_a_server_is_lost_it_comes_back() {
 }
 
 #[tokio::test]
+async fn tools_that_are_as_before_are_the_very_same_in_the_next_life() {
+    let room = Room::new().server("one", &echo().fault(When::Tool("echo").after().in_life(1), What::Exit(1)));
+    let host = room.host().await;
+    let before = host.catalog().tools()[0].tool.clone();
+    let mut events = host.events();
+    drop(call(&host, "echo", json!({"message": "last"})).await);
+    story_until(&mut events, ServerStatus::Connected).await;
+    assert_eq!(text(&call(&host, "echo", json!({"message": "again"})).await), "again");
+    assert!(Arc::ptr_eq(&before, &host.catalog().tools()[0].tool), "what was worked out about it still holds");
+    assert_eq!(starts(&room.record(0)), 2);
+    host.shutdown().await;
+}
+
+#[tokio::test]
 async fn nobody_has_to_ask_for_a_server_to_come_back() {
     let script = echo().fault(When::Tool("echo").after().in_life(1), What::Exit(1));
     let room = Room::new().server("one", &script);
@@ -55,6 +78,7 @@ async fn nobody_has_to_ask_for_a_server_to_come_back() {
     call(&host, "echo", json!({"message": "last words"})).await;
     lost(&mut events).await;
     assert_eq!(names(&host.catalog()), ["echo"], "what was shown stays");
+    next(&mut events, |event| matches!(event, HostEvent::Planned { wait: Some(_), .. })).await;
     next(&mut events, |event| matches!(event, HostEvent::Status { status: ServerStatus::Connected, .. })).await;
     assert_eq!(starts(&room.record(0)), 2);
 }
@@ -195,10 +219,10 @@ async fn whoever_waits_for_a_server_that_is_taken_away_is_told() {
             host.reconcile(room.servers().only(|server| server.name.as_str() == "quick"));
         }
         let error = in_time(live).await.unwrap().unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Connect, "the server is no longer wanted"));
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Connect, told(is_shutdown)));
         let outcome = in_time(waiting).await.unwrap();
         let CallOutcome::Failed(error) = &outcome else { panic!("{outcome:?}") };
-        assert_eq!(error.to_string(), "the server is no longer wanted");
+        assert_eq!(error.to_string(), told(is_shutdown));
         until("the end of its process", LONG, || !is_alive(&room)).await;
     }
 }
@@ -229,7 +253,7 @@ async fn a_server_that_waits_for_its_next_attempt_can_be_taken_away() {
             assert!(host.servers().is_empty());
         }
         let error = in_time(line.live()).await.unwrap_err();
-        assert_eq!(error.to_string(), "the server is no longer wanted");
+        assert_eq!(error.to_string(), told(is_shutdown));
         let before = starts(&room.record(0));
         tokio::time::sleep(Duration::from_millis(600)).await;
         assert_eq!(starts(&room.record(0)), before, "it would have been tried by now");

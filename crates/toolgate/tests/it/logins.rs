@@ -1,12 +1,18 @@
 //! Logins that work: every place for metadata, every kind of client, every way a person or a machine can log in.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use toolgate::auth::LoginWish;
+use toolgate::auth::store::TokenStore;
+use toolgate::kept::KeptOffers;
+use toolgate::{Host, Memory};
 use toolgate_testkit::AuthScript;
 use toolgate_testkit::auth_server::script::{
     Consent, DeviceScript, IssuerMetadata, KnownClient, Registration, ResourceMetadata,
 };
 
-use crate::login_room::{Case, Way, check};
+use crate::login_room::{Case, LoginRoom, Way, check};
 
 #[tokio::test]
 async fn metadata_is_found_wherever_it_may_be() {
@@ -146,4 +152,20 @@ async fn a_person_may_use_another_device() {
         Case::new("at once", device(&[])).oauth(json!({"clientId": "toolgate"})).on_device().seen("device token"),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn what_was_offered_before_a_login_is_not_remembered_after_it() {
+    let room = LoginRoom::new(AuthScript::new(), &json!({}), Way::Opens).await;
+    let is_kept = || {
+        let servers = room.servers();
+        servers.iter().all(|server| KeptOffers::new(&room.env()).load(server).is_some())
+    };
+    let builder = Host::builder(room.env()).front_end(Arc::new(room.person.clone())).token_store(TokenStore::File);
+    let host = builder.memory(Memory::Renewed).for_one_question().build();
+    assert_eq!(room.connect(&host).await, "connected");
+    host.shutdown().await;
+    assert!(is_kept());
+    assert_eq!(room.log_in(&room.host(), &LoginWish::default()).await.0, "logged in");
+    assert!(!is_kept(), "it may be somebody else who has logged in");
 }

@@ -28,30 +28,30 @@ const PLACES: [&str; 5] = ["page", "next", "continuation", "sync", "cursor"];
 
 /// Whether a name says that what stands behind it is secret.
 pub(super) fn names_a_secret(name: &str) -> bool {
-    let words = words(name);
-    let squeezed = words.concat();
+    let spaced = spaced(name);
+    let squeezed = spaced.replace(' ', "");
     if TELLING.iter().any(|telling| squeezed.contains(telling)) {
         return true;
     }
-    let is_place = words.iter().any(|word| PLACES.contains(&word.as_str()));
-    words.iter().any(|word| WORDS.contains(&word.as_str()) && !(is_place && word == "token"))
+    let is_place = spaced.split(' ').any(|word| PLACES.contains(&word));
+    spaced.split(' ').any(|word| WORDS.contains(&word) && !(is_place && word == "token"))
 }
 
-/// The words of `someName`, `some_name`, `some-name` or `SOME_NAME`, in small letters.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// The words of `someName`, `some_name`, `some-name` or `SOME_NAME`, in small letters, with blanks between them.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::with_capacity(name.len() + 8);
     let mut before = '_';
     for letter in name.chars() {
         if letter.is_alphanumeric() {
             let begins = !before.is_alphanumeric() || (before.is_lowercase() && letter.is_uppercase());
-            if begins || words.is_empty() {
-                words.push(String::new());
+            if begins && !spaced.is_empty() {
+                spaced.push(' ');
             }
-            words.last_mut().into_iter().for_each(|word| word.extend(letter.to_lowercase()));
+            spaced.extend(letter.to_lowercase());
         }
         before = letter;
     }
-    words
+    spaced
 }
 
 #[cfg(test)]

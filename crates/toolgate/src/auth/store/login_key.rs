@@ -3,6 +3,7 @@
 use ring::digest::{SHA256, digest};
 use url::Url;
 
+use crate::hex::hex;
 use crate::server_name::ServerName;
 
 /// What a login is kept for: one server at one address. At another address the same server has another login.
@@ -56,7 +57,7 @@ impl LoginKey {
 
 fn short_hash(text: &str) -> String {
     let hash = digest(&SHA256, text.as_bytes());
-    hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.as_ref().get(..16).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -53,18 +53,15 @@ pub(crate) const SERVER: &[Key] = &[
         Shape::within(1, RUNNING_CALLS_MAX as u64, "calls"),
         "How many calls run on the server at once.",
     )
-    .preset(Preset::Number(RUNNING_CALLS_COUNT as u64))
-    .accepted(),
+    .preset(Preset::Number(RUNNING_CALLS_COUNT as u64)),
     field("onBusy", Shape::Word(&only_words(&ON_BUSY)), "What happens to a call beyond `maxConcurrency`.")
-        .preset(Preset::Word("queue"))
-        .accepted(),
+        .preset(Preset::Word("queue")),
     field(
         "start",
         Shape::Word(&only_words(&START_MODES)),
         "When the server is connected to: with the session, when it is needed, or as it fits best.",
     )
-    .preset(Preset::Word("auto"))
-    .accepted(),
+    .preset(Preset::Word("auto")),
     field("trust", Shape::Truth, "Lets all tools of the server run without asking. A folder has no say in it.")
         .preset(Preset::Truth(false)),
     field("description", Shape::Text, "What the server is good for, for people."),

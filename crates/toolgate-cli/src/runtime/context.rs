@@ -1,0 +1,140 @@
+//! `Context`: everything that decides which servers a command gets and how they are. Two commands share servers when their contexts are equal, so
+//! that what is left out of it must not reach a server.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use toolgate::auth::store::TokenStore;
+use toolgate::servers::{ConfigText, HttpConfig, ServerConfig, StdioConfig, TransportConfig};
+use toolgate::settings::EnvExceptions;
+use toolgate::settings::secret_reference::{SecretKind, SecretReference};
+use toolgate::{HostEnv, Naming};
+
+use crate::args::Options;
+use crate::configured::{Plan, naming};
+
+/// Variables that differ from one terminal to the next and mean nothing to servers, as long as no settings name them. Whole names: what only
+/// begins like one of them may be anything.
+const OF_TERMINALS: [&str; 27] = [
+    "_",
+    "ALACRITTY_WINDOW_ID",
+    "COLORTERM",
+    "COLUMNS",
+    "GPG_TTY",
+    "ITERM_SESSION_ID",
+    "KITTY_PID",
+    "KITTY_WINDOW_ID",
+    "LINES",
+    "OLDPWD",
+    "PWD",
+    "SHLVL",
+    "SSH_CLIENT",
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    "STY",
+    "TERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "TERM_SESSION_ID",
+    "TMUX",
+    "TMUX_PANE",
+    "TOOLGATE_NO_RUNTIME",
+    "VTE_VERSION",
+    "WEZTERM_PANE",
+    "WINDOWID",
+    "XDG_SESSION_ID",
+];
+
+/// Everything that decides which servers a command gets, and how they are.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Context {
+    /// The folder they are started in.
+    pub(crate) folder: PathBuf,
+    /// Which folder that is: one that was made anew is another one, and servers would be left in the one that is gone.
+    folder_id: Option<FolderId>,
+    system: PathBuf,
+    home: Option<PathBuf>,
+    config: Option<PathBuf>,
+    allowed: Option<Vec<String>>,
+    trust_folder: bool,
+    /// Whether servers are told that somebody can be asked: that is said once, when they connect.
+    pub(crate) can_be_asked: bool,
+    vars: BTreeMap<String, String>,
+    pub(crate) naming: Naming,
+    pub(crate) connect_limit: usize,
+    pub(crate) env_exceptions: EnvExceptions,
+    pub(crate) token_store: TokenStore,
+}
+
+/// What tells a folder from another one at the same path. Numbers are given again; the time at which it was made is not.
+type FolderId = (u64, u64, Option<SystemTime>);
+
+impl std::fmt::Debug for Context {
+    /// Values of variables may be secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Of a command with that plan.
+    pub(crate) fn of(plan: &Plan, options: &Options, can_be_asked: bool) -> Self {
+        let HostEnv { vars, dirs, workspace, .. } = &*plan.env;
+        let is_named = |name: &str| {
+            plan.env_exceptions.allowed.iter().any(|allowed| allowed == name)
+                || plan.admitted.iter().any(|server| names(server, name))
+        };
+        let counts = |(name, _): &(&String, &String)| !OF_TERMINALS.contains(&name.as_str()) || is_named(name);
+        Self {
+            folder: workspace.clone(),
+            folder_id: std::fs::metadata(workspace).ok().map(|about| folder_id(&about)),
+            system: dirs.system.clone(),
+            home: dirs.home.clone(),
+            config: options.config.as_ref().map(|config| workspace.join(config)),
+            allowed: options.allowed_servers(),
+            trust_folder: options.trust_folder,
+            can_be_asked,
+            vars: vars.iter().filter(counts).map(|(name, value)| (name.clone(), value.clone())).collect(),
+            naming: naming(&plan.settings),
+            connect_limit: plan.settings.connect_limit(),
+            env_exceptions: plan.env_exceptions.clone(),
+            token_store: TokenStore::of(&plan.settings),
+        }
+    }
+}
+
+fn folder_id(about: &Metadata) -> FolderId {
+    (about.dev(), about.ino(), about.created().ok())
+}
+
+/// Whether a server is given that variable when it is started. What settings expand by themselves stands in the server already.
+fn names(server: &ServerConfig, variable: &str) -> bool {
+    match &server.transport {
+        TransportConfig::Stdio(StdioConfig { args, env, .. }) => any_names(args.iter().chain(env.values()), variable),
+        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+            let HttpConfig { url, headers, login } = http;
+            let of_login = login.iter().flat_map(|login| login.texts.values());
+            let helper = login.as_ref().and_then(|login| login.headers_helper.as_deref());
+            any_names(std::iter::once(url).chain(headers.values()).chain(of_login), variable)
+                || helper.is_some_and(|helper| helper.contains(variable))
+        }
+        TransportConfig::BuiltIn(_) => false,
+    }
+}
+
+fn any_names<'t>(mut texts: impl Iterator<Item = &'t ConfigText>, variable: &str) -> bool {
+    let is_it = |SecretReference { kind, target }: &SecretReference| match kind {
+        SecretKind::Env => target == variable,
+        // It sees the variables itself.
+        SecretKind::Cmd => target.contains(variable),
+        SecretKind::File | SecretKind::Keychain => false,
+    };
+    texts.any(|text| text.references().any(is_it))
+}
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+pub(super) mod tests;
