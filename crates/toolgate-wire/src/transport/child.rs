@@ -2,33 +2,33 @@
 //!
 //! The child leads a process group of its own, so that stopping reaches what it started too (`npx`, shells). Its stderr is always
 //! drained and the end of it kept. Stopping is orderly: close stdin, wait, TERM to the group, wait, KILL to the group. When this process dies
-//! without stopping anything, the watchdog ends the group; on Linux the system tells the child as well.
+//! without stopping anything, the watchdog ends the group.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::{oneshot, watch};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result, last_words};
 use crate::limits::CHILD_GRACE_MS;
 use crate::link::{Inbound, Link, Outgoing};
 use crate::peer::lock;
+use crate::transport::child_start::{self, Started};
 use crate::transport::process_group::{self, ProcessGroup};
 use crate::transport::stderr_tail::StderrTail;
 use crate::transport::stream;
-use crate::transport::watchdog::Newcomer;
 
 pub use crate::transport::process_group::Stray;
 pub use crate::transport::stderr_tail::Mask;
@@ -65,19 +65,11 @@ impl ChildConfig {
 
     /// Starts the child. The calling thread goes on with other work meanwhile.
     pub async fn spawn(&self) -> Result<ChildTransport> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0);
-        die_with_parent(&mut command);
-        if let Some(cwd) = &self.cwd {
-            command.current_dir(cwd);
-        }
         let failed = |source: std::io::Error| {
             let source = self.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map_or(source, no_such_folder);
             Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) }
         };
-        let Started { mut child, group } = start(command).await.map_err(failed)?;
+        let Started { mut child, group } = child_start::start(self).await.map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Error::protocol("the child has no pipes"));
@@ -108,78 +100,6 @@ impl fmt::Debug for ChildConfig {
 fn no_such_folder(cwd: &Path) -> std::io::Error {
     let what = format!("its working directory {} does not exist", cwd.display());
     std::io::Error::new(std::io::ErrorKind::NotFound, what)
-}
-
-/// Ends the child when this process dies without a chance to say so.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "the one exception: what a child does between fork and exec")]
-fn die_with_parent(command: &mut Command) {
-    let parent = rustix::process::getpid();
-    let ask_for_signal = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
-        // The parent may have died before the signal was asked for.
-        if rustix::process::getppid() == Some(parent) {
-            Ok(())
-        } else {
-            Err(std::io::Error::other("the parent is gone"))
-        }
-    };
-    // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
-    unsafe { command.pre_exec(ask_for_signal) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent(_command: &mut Command) {}
-
-/// Starts a child from a thread that lives as long as the process: the death signal is sent when the thread that started a child ends, and
-/// the threads of a runtime come and go.
-async fn start(mut command: Command) -> std::io::Result<Started> {
-    type Job = Box<dyn FnOnce() + Send>;
-    static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
-    let starter = STARTER.get_or_init(|| {
-        let (jobs, queue) = mpsc::channel::<Job>();
-        let thread = std::thread::Builder::new().name("child-starter".to_owned());
-        thread.spawn(move || queue.into_iter().for_each(|job| job())).ok().map(|_| jobs)
-    });
-    let runtime = tokio::runtime::Handle::current();
-    let (done, started) = oneshot::channel();
-    let job = Box::new(move || {
-        let _entered = runtime.enter();
-        if done.is_closed() {
-            return;
-        }
-        let newcomer = Newcomer::prepare(&mut command);
-        let started = match command.spawn() {
-            Ok(child) => Ok(Started::new(child, newcomer)),
-            Err(error) => {
-                newcomer.has_failed();
-                Err(error)
-            }
-        };
-        // A child that nobody waits for any more must not be left behind.
-        if let Err(Ok(Started { group: Some(unwanted), .. })) = done.send(started) {
-            unwanted.signal(Signal::KILL);
-        }
-    });
-    let gone = || std::io::Error::other("there is no thread to start it from");
-    starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-    started.await.map_err(|_| gone())?
-}
-
-/// A process and its group.
-struct Started {
-    child: Child,
-    group: Option<ProcessGroup>,
-}
-
-impl Started {
-    fn new(child: Child, newcomer: Newcomer) -> Self {
-        let leader = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        if let Some(leader) = leader {
-            newcomer.has_come(leader);
-        }
-        Self { child, group: leader.map(ProcessGroup) }
-    }
 }
 
 /// A child that was started, before a peer is joined to it.

@@ -4,6 +4,8 @@ pub mod stream;
 
 pub mod child;
 
+mod child_start;
+
 mod process_group;
 
 mod stderr_tail;

@@ -1,17 +1,19 @@
 //! The watchdog: a small process that ends the groups of our servers when this process dies, whatever it dies of.
 //!
 //! It is a shell that reads from a pipe of ours, so it learns of our death from the system, on every Unix and without polling. One is
-//! started for this process beside the first server, and nobody waits for it: what it has to know waits in the pipe. A server enters its
-//! group itself, before it becomes the server, so there is no moment in which it could be forgotten.
+//! started for this process beside the first server, and nobody waits for it: what it has to know waits in the pipe. It is told before a
+//! server is started and again when its number is known; should this process die in between, the watchdog looks for the one that carries the
+//! mark it was told of, so there is no moment in which a server could be forgotten.
 //!
 //! This process holds both ends of the pipe. So nothing is lost when the watchdog itself is killed (a new one reads on), nobody gets a
 //! broken pipe, and the pipe still ends with this process, because no other has the end that is written to.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
 use tokio::process::Command as ServerCommand;
@@ -21,6 +23,9 @@ use crate::peer::lock;
 
 /// What the watchdog does.
 const SCRIPT: &str = include_str!("watchdog.sh");
+
+/// The variable by which the watchdog finds a server whose group it was not told.
+const MARK: &str = "TOOLGATE_WATCHED";
 
 /// What it is called in a list of processes.
 const NAME: &str = "toolgate-watchdog";
@@ -40,14 +45,24 @@ struct Watchdog {
     pipe: Option<Arc<PipeWriter>>,
     /// The groups that are not known to have ended.
     groups: BTreeSet<i32>,
-    /// How often it had to be started again.
-    restarts: usize,
+    /// The number of the server that was announced last.
+    announced: i32,
+    /// That server is being started, and its group is not known yet. One is started at a time.
+    is_expecting: bool,
     /// Something that was not said, because there was no room: it must look by itself.
     has_missed: bool,
 }
 
 impl Watchdog {
-    const NEW: Self = Self { pipe: None, groups: BTreeSet::new(), restarts: 0, has_missed: false };
+    const NEW: Self =
+        Self { pipe: None, groups: BTreeSet::new(), announced: 0, is_expecting: false, has_missed: false };
+
+    /// Starts it, if that was not done before.
+    fn wake(&mut self) {
+        if self.pipe.is_none() {
+            self.pipe = start().inspect_err(warn_of_none).ok().map(Arc::new);
+        }
+    }
 
     /// Tells it something, if that needs no waiting.
     fn say(&mut self, line: &[u8]) {
@@ -61,27 +76,40 @@ impl Watchdog {
 
     /// Tells it all groups, because the one that knew them is gone.
     fn say_everything(&mut self) {
-        self.restarts += 1;
         for group in self.groups.clone() {
             self.say(Line::new(b'+', group).as_bytes());
+        }
+        if self.is_expecting {
+            self.say(Line::new(b'!', self.announced).as_bytes());
         }
     }
 }
 
 /// A server that is about to be started, as the watchdog sees it.
 #[derive(Debug)]
-pub(crate) struct Newcomer {
-    restarts: usize,
-}
+pub(crate) struct Newcomer(());
 
 impl Newcomer {
-    /// Lets the server enter its group with the watchdog, which is started if there is none yet.
-    #[expect(unsafe_code, reason = "the one exception: what a child does between fork and exec")]
-    pub(crate) fn prepare(command: &mut ServerCommand) -> Self {
+    /// Tells the watchdog, which is started if there is none yet, that somebody comes, and marks whoever that will be.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn announce(command: &mut ServerCommand) -> Self {
         let mut watchdog = lock(&WATCHDOG);
-        if watchdog.pipe.is_none() {
-            watchdog.pipe = start().inspect_err(warn_of_none).ok().map(Arc::new);
-        }
+        watchdog.wake();
+        let number = watchdog.announced.checked_add(1).unwrap_or(1);
+        watchdog.announced = number;
+        watchdog.is_expecting = true;
+        watchdog.say(Line::new(b'!', number).as_bytes());
+        command.env(MARK, format!("{}{number}", mark_start()));
+        Self(())
+    }
+
+    /// Lets the server enter its group with the watchdog by itself, which is started if there is none yet: elsewhere nobody can be
+    /// found by a mark.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(unsafe_code, reason = "the one exception: what a child does between fork and exec")]
+    pub(crate) fn announce(command: &mut ServerCommand) -> Self {
+        let mut watchdog = lock(&WATCHDOG);
+        watchdog.wake();
         if let Some(pipe) = watchdog.pipe.clone() {
             let enter = move || {
                 let line = Line::new(b'+', rustix::process::getpid().as_raw_nonzero().get());
@@ -91,24 +119,30 @@ impl Newcomer {
             // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
             unsafe { command.pre_exec(enter) };
         }
-        Self { restarts: watchdog.restarts }
+        Self(())
     }
 
     /// The server was started.
     pub(crate) fn has_come(self, group: Pid) {
         let group = group.as_raw_nonzero().get();
         let mut watchdog = lock(&WATCHDOG);
+        watchdog.is_expecting = false;
         watchdog.groups.insert(group);
-        // The watchdog that it told of itself may be gone.
-        if watchdog.restarts != self.restarts {
-            watchdog.say(Line::new(b'+', group).as_bytes());
-        }
+        watchdog.say(Line::new(b'+', group).as_bytes());
     }
 
     /// The server could not be started. It may have entered its group, which nobody knows the number of.
     pub(crate) fn has_failed(self) {
-        lock(&WATCHDOG).say(b"?\n");
+        let mut watchdog = lock(&WATCHDOG);
+        watchdog.is_expecting = false;
+        watchdog.say(b"?\n");
     }
+}
+
+/// What the marks of this process begin with; no other process has the same, before or after it.
+fn mark_start() -> &'static str {
+    static START: OnceLock<String> = OnceLock::new();
+    START.get_or_init(|| format!("{}-{:016x}-", std::process::id(), RandomState::new().build_hasher().finish()))
 }
 
 /// A group has ended, and its number may be used again by others.
@@ -149,7 +183,13 @@ fn keep(pipe: &PipeReader) {
 /// It holds nothing of ours but the pipe: no folder, no terminal, no variables.
 fn command(pipe: &PipeReader) -> io::Result<Command> {
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", SCRIPT, NAME]).env_clear().env("PATH", PATH).current_dir("/").process_group(0);
+    command
+        .args(["-c", SCRIPT, NAME])
+        .env_clear()
+        .env("mark", format!("{MARK}={}", mark_start()))
+        .env("PATH", PATH)
+        .current_dir("/")
+        .process_group(0);
     command.stdin(pipe.try_clone()?).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command)
 }
