@@ -42,6 +42,14 @@ fn group(is_deaf: bool) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
+/// A group of one that carries a mark.
+#[cfg(target_os = "linux")]
+fn marked_group(mark: Option<&str>) -> Child {
+    let mut command = Command::new("/bin/sleep");
+    command.arg("1000").env_clear().envs(mark.map(|mark| (MARK, mark))).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
 #[test]
 fn a_line_is_a_sign_a_number_and_an_end() {
     let rows = [(b'+', 1, "+1\n"), (b'-', 90, "-90\n"), (b'+', i32::MAX, "+2147483647\n")];
@@ -89,6 +97,29 @@ fn the_watchdog_ends_the_groups_it_knows_when_its_input_ends() {
     assert!(is_there(groups[3]), "what was taken back is left alone");
     rustix::process::kill_process_group(groups[3], Signal::KILL).unwrap();
     children[3].wait().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_newcomer_whose_group_was_never_told_is_found_by_its_mark() {
+    // What was said last; which of the three that carry the marks 6, 7 and none is ended.
+    let rows = [("!7\n", [false, true, false]), ("!6\n!7\n", [false, true, false]), ("!7\n?\n", [false; 3])];
+    for (said, expected) in rows {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut watchdog = command(&reader).unwrap().spawn().unwrap();
+        let marks = [Some(6), Some(7), None].map(|number| number.map(|number| format!("{}{number}", mark_start())));
+        let mut children: Vec<Child> = marks.map(|mark| marked_group(mark.as_deref())).into();
+        let groups: Vec<Pid> = children.iter().map(pid_of).collect();
+        writer.write_all(said.as_bytes()).unwrap();
+        drop((reader, writer));
+        watchdog.wait().unwrap();
+        wait_until(said, &mut children, || groups.iter().zip(expected).all(|(group, ends)| !ends || !is_there(*group)));
+        for ((group, ends), child) in groups.iter().zip(expected).zip(&mut children) {
+            assert_eq!(is_there(*group), !ends, "{said}");
+            rustix::process::kill_process_group(*group, Signal::KILL).unwrap_or_default();
+            child.wait().unwrap();
+        }
+    }
 }
 
 #[test]

@@ -52,7 +52,7 @@ async fn a_server_has_ended_when_its_process_has_whoever_holds_its_stdout() {
     let folder = tempfile::tempdir().unwrap();
     let strays = folder.path().join("strays");
     let script = "read line; setsid sh -c 'echo $$ >> \"$STRAYS\"; exec sleep 1000' & \
-                  while ! grep -q . \"$STRAYS\" 2>&-; do sleep 0.01; done; exit 3";
+                  while ! grep -q . \"$STRAYS\" 2>/dev/null; do sleep 0.01; done; exit 3";
     let mut config = ChildConfig::new("/bin/sh");
     config.args = ["-c".into(), script.into()].into();
     config.env = vec![("PATH".into(), "/usr/bin:/bin".into()), ("STRAYS".into(), strays.clone().into())];
@@ -95,6 +95,23 @@ async fn a_watchdog_that_is_killed_is_started_again() {
         let pid = handle.pid().unwrap();
         drop(handle);
         expect_gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_script_that_does_not_say_what_reads_it_is_read_by_a_shell() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("server");
+    std::fs::write(&script, "echo \"$0 $1\" >&2\n").unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    for (program, path) in [(script.as_os_str(), "/bin"), ("server".as_ref(), folder.path().to_str().unwrap())] {
+        let mut config = ChildConfig::new(program);
+        config.args = vec!["hi".into()];
+        config.env = vec![("PATH".into(), path.into())];
+        let child = config.spawn().await.unwrap().handle();
+        within("the script", child.ended()).await;
+        assert_eq!(child.stderr_tail().trim(), format!("{} hi", script.display()));
     }
 }
 
