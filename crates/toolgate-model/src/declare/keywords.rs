@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::limits::VALUES_BYTES_MAX;
 use super::merge::same;
-use super::shape::{Bound, Count, Kinds, Ledger, Numbers, Plain, Words, shortened, told};
+use super::shape::{Bound, Count, Kinds, Ledger, Numbers, Plain, Text, Words, shortened, told};
 
 /// The types a schema allows.
 pub(super) fn kinds(map: &Map<String, Value>, ledger: &mut Ledger) -> Kinds {
@@ -71,12 +71,9 @@ fn keep_rules_of_kinds(plain: &mut Plain) {
     if !plain.kinds.meets(Kinds::NUMBER) {
         plain.numbers = Numbers::default();
     }
-    if plain.kinds.meets(Kinds::NUMBER) && !plain.kinds.meets(Kinds::STRING) {
-        // `int32`, `double` and the like say how a number is stored.
-        plain.text = super::shape::Text::default();
-    }
+    // Among them are formats such as `int32` and `double`, which say how a number is stored.
     if !plain.kinds.meets(Kinds::STRING) {
-        plain.text = super::shape::Text::default();
+        plain.text = Text::default();
     }
 }
 

@@ -112,7 +112,8 @@ impl Plan {
             PlanForm::Values(values) => values.iter().all(|(shown, meant)| shown == meant),
             PlanForm::List(items) => items.changes_nothing(),
             PlanForm::Object(object) => {
-                object.others.as_ref().is_none_or(|others| others.changes_nothing())
+                object.entries_in.is_none()
+                    && object.others.as_ref().is_none_or(|others| others.changes_nothing())
                     && object.fields.iter().all(|field| field.shown == field.meant && field.plan.changes_nothing())
             }
             PlanForm::Union(plans) => plans.iter().all(Self::changes_nothing),
@@ -152,18 +153,7 @@ impl ObjectPlan {
                     restored.insert(field.meant.clone(), field.plan.restore(value));
                 }
                 None if self.entries_in.as_ref() == Some(&key) => {
-                    let others = self.others.as_deref();
-                    match (value, others) {
-                        (Value::Array(list), Some(others)) => {
-                            if let Value::Object(map) = entries(list, others) {
-                                extra.extend(map);
-                            }
-                        }
-                        (Value::Null, _) => {}
-                        (value, _) => {
-                            extra.insert(key, value);
-                        }
-                    }
+                    extra.extend(self.unlisted(key, value));
                 }
                 None => {
                     let value = match &self.others {
@@ -178,6 +168,22 @@ impl ObjectPlan {
             restored.entry(key).or_insert(value);
         }
         restored
+    }
+
+    /// The properties that stand in the list of those without a name. Some models write an object after all.
+    fn unlisted(&self, key: String, value: Value) -> Map<String, Value> {
+        let value = match (value, self.others.as_deref()) {
+            (Value::Array(list), Some(others)) => entries(list, others),
+            (Value::Object(map), Some(others)) => {
+                map.into_iter().map(|(key, value)| (key, others.restore(value))).collect()
+            }
+            (value, _) => value,
+        };
+        match value {
+            Value::Object(map) => map,
+            Value::Null => Map::new(),
+            other => std::iter::once((key, other)).collect(),
+        }
     }
 
     fn shown(&self, key: &str) -> Option<&Field> {

@@ -57,6 +57,9 @@ fn what_a_declaration_changed_is_undone() {
         (json!({"max-results": 3}), json!({"max-results": 3})),
         (json!({"deep": [{"id": "x", "n": "1"}]}), json!({"deep": [{"@id": "x", "n": 1}]})),
         (json!({"other_properties": [{"key": "q", "value": "r"}]}), json!({"q": "r"})),
+        (json!({"other_properties": {"q": "r"}}), json!({"q": "r"})),
+        (json!({"other_properties": null}), json!({})),
+        (json!({"other_properties": 5}), json!({"other_properties": 5})),
         (json!({"other_properties": [{"key": "level", "value": "r"}], "level": "1"}), json!({"level": 1})),
     ];
     check(gemini, &schema, &cases);

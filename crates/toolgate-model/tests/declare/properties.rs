@@ -173,7 +173,7 @@ fn is_valid(schema: &Value, value: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_goes_in_every_provider_takes_what_comes_out(schema in document(), seed in any::<u64>()) {
