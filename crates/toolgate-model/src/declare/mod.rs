@@ -1,6 +1,6 @@
 //! Tools in the words of a provider: function declarations that it accepts, and the way back from the arguments its model gives.
 //!
-//! The flow of one tool: `source` (the text of its schema) → `references` → `read` (a [`shape`] without references; `keywords`, `merge` and
+//! The flow of one tool: `source` (the text of its schema) → `references` → `read` (a `shape` without references; `keywords`, `merge` and
 //! `union` are its parts) → `root` (one object) → `write` and `object` (in the keywords of a `dialect`) → [`Declaration`], whose `plan`
 //! restores arguments. All of it is pure, bounded by `limits`, and the same for the same tools.
 
