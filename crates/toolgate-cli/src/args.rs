@@ -19,6 +19,7 @@ const VERSION: &str = concat!("toolgate ", env!("CARGO_PKG_VERSION"), "\n");
 
 const EXAMPLES: &str = "\
 Examples:
+  toolgate                                        a session: all of this, one line after the other
   toolgate tools                                  what there is to use
   toolgate call read_file path=README.md          use one of them
   toolgate call search --args '{\"query\": \"mcp\"}' --json
@@ -29,20 +30,19 @@ Examples:
 #[command(
     name = "toolgate",
     version,
-    subcommand_required = true,
-    arg_required_else_help = true,
     after_help = EXAMPLES,
     after_long_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP)
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) options: Options,
+    /// None begins a session.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// Options that every command takes, before or after its name.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Options {
     /// Take the servers from this file instead of your settings
@@ -87,6 +87,26 @@ impl Options {
     /// The servers of this run. An empty list is a list too, and allows nothing.
     pub(crate) fn allowed_servers(&self) -> Option<Vec<String>> {
         self.allowed_mcp_server_names.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()))
+    }
+
+    /// These, with those of a whole session where nothing else was typed.
+    #[must_use]
+    pub(crate) fn over(self, session: &Self) -> Self {
+        let Self { config, server, allowed_mcp_server_names, mode, allowed_tools, policy, .. } = session.clone();
+        Self {
+            config: self.config.or(config),
+            server: self.server.or(server),
+            allowed_mcp_server_names: self.allowed_mcp_server_names.or(allowed_mcp_server_names),
+            mode: self.mode.or(mode),
+            allowed_tools: self.allowed_tools.or(allowed_tools),
+            policy: self.policy.or(policy),
+            trust_folder: self.trust_folder || session.trust_folder,
+            json: self.json || session.json,
+            debug: self.debug || session.debug,
+            headless: self.headless || session.headless,
+            yes: self.yes || session.yes,
+            no_color: self.no_color || session.no_color,
+        }
     }
 
     /// The rules of this run.
@@ -185,7 +205,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
         Ok(mut cli) => {
-            if let Command::Mcp(commands::mcp::Command::Add(add)) = &mut cli.command {
+            if let Some(Command::Mcp(commands::mcp::Command::Add(add))) = &mut cli.command {
                 add.taken = taken;
             }
             Typed::Run(cli)
@@ -268,7 +288,7 @@ mod tests {
             assert!(cli.options.json, "{line}");
             assert_eq!(cli.options.server.as_deref(), Some("s"), "{line}");
             assert_eq!(cli.options.config.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
-            let is_yes = matches!(&cli.command, Command::Call(_));
+            let is_yes = matches!(&cli.command, Some(Command::Call(_)));
             assert_eq!(cli.options.yes, is_yes, "{line}");
         }
     }
