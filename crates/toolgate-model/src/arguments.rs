@@ -111,7 +111,7 @@ mod tests {
             (json!([1]), "the arguments have to be an object, and are [1]"),
             (
                 json!(r#"{"path": "a.txt", "content": "half"#),
-                "the arguments are not a JSON object (EOF while parsing a string at line 1 column 35)",
+                "the arguments are not a JSON object (EOF while parsing a string at line 1 column 34)",
             ),
             (json!("[1]"), "the arguments are not a JSON object (it is no object): [1]"),
             (json!("{'a': 1}"), "the arguments are not a JSON object (key must be a string at line 1 column 2)"),

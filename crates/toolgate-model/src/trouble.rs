@@ -166,7 +166,9 @@ mod tests {
 
     fn of(status: u16, header: Option<(&'static str, &str)>) -> Trouble {
         let mut headers = HeaderMap::new();
-        headers.extend(header.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())));
+        if let Some((name, value)) = header {
+            headers.insert(name, value.parse().unwrap());
+        }
         Trouble::of_status(StatusCode::from_u16(status).unwrap(), r#"{"error": {"message": "said"}}"#, &headers)
     }
 

@@ -28,12 +28,8 @@ pub(super) async fn serve(record: Arc<ModelRecord>, stream: TcpStream) {
     let _nodelay = stream.set_nodelay(true).is_ok();
     let (read, write) = stream.into_split();
     let mut connection = Connection { record: &record, reader: RequestReader::new(read), write };
-    let after = connection.run().await.unwrap_or(After::Close);
-    if after == After::Reset {
-        let _linger = connection.write.as_ref().set_zero_linger().is_ok();
-        // Dropped in the ordinary way the writing half would end the stream first.
-        connection.write.forget();
-    }
+    // Whoever leaves in the middle of something has left.
+    let _after = connection.run().await.is_ok();
 }
 
 struct Connection<'a> {
@@ -91,7 +87,8 @@ impl Connection<'_> {
             }
         }
         match answer.stop {
-            ModelStop::Cut => Ok(After::Reset),
+            // Without the last chunk the client can tell.
+            ModelStop::Cut => Ok(After::Close),
             ModelStop::Hang => {
                 self.reader.closed().await;
                 self.record.abandoned();
