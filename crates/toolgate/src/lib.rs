@@ -81,4 +81,4 @@ pub use registry::{Catalog, Naming, ToolCall};
 pub use secret::Secret;
 pub use server_name::ServerName;
 pub use setup::{Setup, SetupOptions};
-pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};
+pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables, key_of_model};
