@@ -154,3 +154,6 @@ pub(crate) const LISTED_RESOURCES_MAX: usize = 10;
 
 /// What is shown of a call that a model makes: what it is called with, or why it failed.
 pub(crate) const CALL_SHOWN_CHARS_MAX: usize = 200;
+
+/// A file that goes to a model with what was typed; the rest of a larger one is for a tool to read.
+pub(crate) const REFERENCED_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;

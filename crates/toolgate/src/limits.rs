@@ -1,9 +1,11 @@
 //! Every bound on what comes from outside, the unit at the end of the name and the reason beside it. What travels on the wire has its own
 //! bounds in `toolgate_wire::limits`.
 
+mod expose;
 mod kept;
 mod login;
 
+pub use expose::*;
 pub use kept::*;
 pub use login::*;
 

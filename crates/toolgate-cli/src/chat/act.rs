@@ -2,16 +2,15 @@
 
 use std::io::Write as _;
 
+use toolgate::Interest;
 use toolgate::policy::Mode;
 use toolgate::rulebook::mode_of_run;
-use toolgate::{DiscoveryState, Interest};
 use toolgate_model::{Conversation, Input, Model, ModelConfig};
 
 use super::answers::failed;
-use super::line::{COMMANDS, Line, find, joined, program_words, similar};
+use super::line::{COMMANDS, Line, find, joined, program_words};
 use super::{After, Chat, stats};
 use crate::args::{self, Cli, Options, Typed};
-use crate::arrival::all_settled;
 use crate::columns::{filled, width};
 use crate::commands;
 use crate::error::{CommandError, Result};
@@ -84,36 +83,24 @@ impl Chat<'_> {
         }
     }
 
-    /// A prompt of a server, by its name.
-    fn prompt(&mut self, name: &str, rest: &str) -> Result<Ending> {
-        if !self.session.printer.terminal().stdin {
-            let talk = self.session.printer.talk().clone();
-            tokio::runtime::Handle::current().block_on(all_settled(self.host.host(), &talk));
-        }
-        let catalog = self.host.host().catalog();
-        if catalog.find_prompt(name).is_some() {
-            let words = ["prompt".to_owned(), name.to_owned()].into_iter().chain(split(rest)?);
-            return Ok(self.run(words.collect()));
-        }
-        let error = CommandError::new(Ending::Usage, "usage", format!("there is no command `/{name}`"));
-        let error = match similar(name, catalog.prompts().iter().map(|prompt| &*prompt.name)).as_slice() {
-            [] => error.hint("/help shows what there is to type"),
-            names => error.hint(format!("did you mean `/{}`?", names.join("`, `/"))),
-        };
-        Err(if self.host.host().discovery() == DiscoveryState::InProgress {
-            error.hint("it may come from a server that is still starting; /mcp shows them")
-        } else {
-            error
-        })
-    }
-
     /// Something for the model.
     fn say(&mut self, text: &str) -> Result<Ending> {
-        self.ask(text.into())
+        if self.standing.model().is_none() && !self.has_model_by_now()? {
+            return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL));
+        }
+        let input = self.with_references(text)?;
+        self.ask(input)
+    }
+
+    /// Whether the settings name a model since they were changed.
+    fn has_model_by_now(&self) -> Result<bool> {
+        let named = self.session.configured()?.setup().settings.model().name;
+        self.standing.set_model(named.clone());
+        Ok(named.is_some())
     }
 
     /// Has the model of this moment's settings answer.
-    fn ask(&mut self, input: Input) -> Result<Ending> {
+    pub(super) fn ask(&mut self, input: Input) -> Result<Ending> {
         let configured = self.session.configured()?;
         let setup = configured.setup();
         let reading = ModelConfig::read(&setup.settings, &setup.env);

@@ -19,6 +19,8 @@ pub(super) trait Offer {
     fn prompt_arguments(&self, prompt: &str) -> Vec<(String, bool, Option<String>)>;
     /// Values of an argument of a prompt that its server proposes.
     fn prompt_values(&self, prompt: &str, argument: &str, typed: &str) -> Vec<String>;
+    /// What could stand at the end of the text behind a prompt that is a command, and where that begins.
+    fn behind_prompt(&self, command: &str, behind: &str) -> Option<(usize, Vec<Candidate>)>;
     /// The resources as `server:uri`, with their names.
     fn resources(&self) -> Vec<(String, Option<String>)>;
     /// Files and folders whose path begins so; folders end with a slash.
@@ -45,6 +47,9 @@ pub(super) struct Candidates {
 
 /// What a line up to the cursor could become.
 pub(super) fn candidates(before: &str, offer: &dyn Offer) -> Candidates {
+    if let Some(found) = behind_prompt(before, offer) {
+        return found;
+    }
     let start = word_start(before);
     let word = before.get(start..).unwrap_or_default();
     let earlier: Vec<&str> = before.get(..start).unwrap_or_default().split_whitespace().collect();
@@ -57,9 +62,24 @@ pub(super) fn candidates(before: &str, offer: &dyn Offer) -> Candidates {
     Candidates { start, all: chosen(found, word) }
 }
 
-/// Those that begin with what is typed; where none does, those that contain it. Nothing that would act on a terminal is offered.
+/// The same behind a prompt that is a command: its arguments have a grammar of their own.
+fn behind_prompt(before: &str, offer: &dyn Offer) -> Option<Candidates> {
+    let (name, behind) = before.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
+    if find(name).is_some() {
+        return None;
+    }
+    let (from, found) = offer.behind_prompt(name, behind)?;
+    let all = found.into_iter().filter(is_plain).take(CANDIDATES_MAX).collect();
+    Some(Candidates { start: before.len() - behind.len() + from, all })
+}
+
+/// Nothing that would act on a terminal is offered.
+fn is_plain(candidate: &Candidate) -> bool {
+    !candidate.text.chars().any(char::is_control)
+}
+
+/// Those that begin with what is typed; where none does, those that contain it.
 fn chosen(found: Vec<Candidate>, word: &str) -> Vec<Candidate> {
-    let is_plain = |candidate: &Candidate| !candidate.text.chars().any(char::is_control);
     let typed = word.to_lowercase();
     let plain: Vec<Candidate> = found.into_iter().filter(is_plain).collect();
     let begin: Vec<Candidate> =
@@ -119,8 +139,7 @@ fn behind(command: &str, rest: &[&str], word: &str, offer: &dyn Offer) -> Vec<Ca
         ("read", []) => offer.resources().into_iter().map(|(uri, about)| whole(uri, about)).collect(),
         ("help", []) => COMMANDS.iter().map(|one| whole(one.name, Some(one.about.to_owned()))).collect(),
         (name, []) if find(name).is_some_and(|one| !one.parts.is_empty()) => parts(name),
-        (name, _) if find(name).is_some() => Vec::new(),
-        (prompt, given) => prompt_arguments(prompt, given, word, offer),
+        _ => Vec::new(),
     }
 }
 

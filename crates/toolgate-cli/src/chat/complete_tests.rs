@@ -1,7 +1,7 @@
 use toolgate::RawJson;
 use toolgate::call::arguments::{ParameterHelp, describe};
 
-use super::{Offer, candidates, usage_hint};
+use super::{Candidate, Offer, candidates, usage_hint};
 
 struct Sample;
 
@@ -38,6 +38,11 @@ impl Offer for Sample {
     fn prompt_values(&self, prompt: &str, argument: &str, typed: &str) -> Vec<String> {
         assert_eq!((prompt, argument), ("greet", "style"));
         ["formal", "very formal"].into_iter().filter(|value| value.contains(typed)).map(ToOwned::to_owned).collect()
+    }
+
+    fn behind_prompt(&self, command: &str, behind: &str) -> Option<(usize, Vec<Candidate>)> {
+        let name = Candidate { text: "--who=\"".to_owned(), about: None, is_whole: false };
+        (command == "greet").then(|| (behind.rfind(' ').map_or(0, |at| at + 1), vec![name]))
     }
 
     fn resources(&self) -> Vec<(String, Option<String>)> {
@@ -83,10 +88,10 @@ fn lines_are_completed() {
         ("/call other ", &[]),
         ("/mode a", &["/mode autoEdit"]),
         ("/help cal", &["/help call"]),
-        ("/greet ", &["/greet who=", "/greet style="]),
-        ("/greet who=me s", &["/greet who=me style="]),
-        ("/greet style=f", &["/greet style=formal"]),
+        ("/greet ", &["/greet --who=\""]),
+        ("/greet --style=x --w", &["/greet --style=x --who=\""]),
         ("/prompt greet w", &["/prompt greet who="]),
+        ("/prompt greet style=f", &["/prompt greet style=formal"]),
         ("/read ", &["/read docs:docs://start", "/read docs:docs://end"]),
         ("look at @R", &["look at @README.md"]),
         ("it's in @docs:docs://s", &["it's in @docs:docs://start"]),

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolgate::audit::AuditSink;
+use toolgate::expose::{SlashCommand, SlashCommands};
 use toolgate::grants::Grants;
 use toolgate::results::ResultStore;
 use toolgate::trust::AdmittedServers;
 use toolgate::{CallRules, Host, Interest, Memory, ServerName};
 
+use super::line::command_names;
 use crate::call_rules;
 use crate::configured::{Configured, Plan};
 use crate::error::Result;
@@ -28,6 +30,8 @@ pub(crate) struct LastingHost {
     switched_off: Mutex<BTreeSet<String>>,
     /// How the file with the logins was when it was looked at last.
     logins: Mutex<Option<FileState>>,
+    /// Prompts as commands, and those whose new names nobody was told of yet.
+    prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
 }
 
 impl LastingHost {
@@ -43,7 +47,8 @@ impl LastingHost {
         let host = session.builder(&plan).memory(Memory::Used).build();
         let logins = Mutex::new(state_of(host.login_store().path()));
         let only = session.options().server.clone();
-        Ok(Self { host, grants, audit, only, switched_off: Mutex::default(), logins })
+        let (switched_off, prompts) = (Mutex::default(), Mutex::default());
+        Ok(Self { host, grants, audit, only, switched_off, logins, prompts })
     }
 
     /// The host itself.
@@ -71,6 +76,25 @@ impl LastingHost {
         let mut off = lock(&self.switched_off);
         let is_new = |name: &&&str| if is_off { off.insert((**name).to_owned()) } else { off.remove(**name) };
         names.iter().filter(is_new).copied().collect()
+    }
+
+    /// The prompts of this moment as commands. A name once given stays.
+    pub(crate) fn prompts(&self) -> Vec<SlashCommand> {
+        let catalog = self.host.catalog();
+        let mut prompts = lock(&self.prompts);
+        let (commands, untold) = &mut *prompts;
+        untold.extend(commands.follow(&catalog, &command_names()));
+        commands.all().to_vec()
+    }
+
+    /// The prompt behind a command.
+    pub(crate) fn prompt(&self, name: &str) -> Option<SlashCommand> {
+        self.prompts().into_iter().find(|command| &*command.name == name)
+    }
+
+    /// Prompts that got another name than their own since somebody was told last.
+    pub(crate) fn take_renamed(&self) -> Vec<SlashCommand> {
+        std::mem::take(&mut lock(&self.prompts).1)
     }
 
     /// The servers behind the rules of one command, after the settings of this moment were made true.

@@ -121,6 +121,11 @@ pub(crate) fn find(name: &str) -> Option<&'static SlashCommand> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
+/// The names of all of them: no prompt can have one.
+pub(crate) fn command_names() -> Vec<&'static str> {
+    COMMANDS.iter().map(|command| command.name).collect()
+}
+
 /// Names like that one, among the commands and those of prompts.
 pub(crate) fn similar<'n>(typed: &str, prompts: impl Iterator<Item = &'n str>) -> Vec<String> {
     let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).chain(prompts).collect();

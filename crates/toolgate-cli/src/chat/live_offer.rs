@@ -1,13 +1,15 @@
 //! What there is to choose from at this moment: the catalog of the session, the folder it runs in, and what servers propose.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate::call::arguments::{ParameterHelp, describe};
+use toolgate::registry::CatalogPrompt;
 
 use super::LastingHost;
-use super::complete::Offer;
+use super::complete::{Candidate, Offer};
 use crate::limits::{COMPLETION_MS, FOLDER_ENTRIES_MAX};
 
 /// What the servers of the session offer.
@@ -21,6 +23,24 @@ impl LiveOffer {
     pub(super) const fn new(host: Arc<LastingHost>, folder: PathBuf) -> Self {
         Self { host, folder }
     }
+
+    /// What a server proposes for an argument of its prompt. The person waits for it with a finger on the key.
+    fn proposed(
+        &self,
+        prompt: &CatalogPrompt,
+        argument: &str,
+        typed: &str,
+        given: &BTreeMap<String, String>,
+    ) -> Vec<String> {
+        let asked = self.host.host().complete_prompt(prompt, (argument, typed), given);
+        let asked = async { tokio::time::timeout(Duration::from_millis(COMPLETION_MS), asked).await };
+        let answered = tokio::runtime::Handle::try_current().ok().map(|runtime| runtime.block_on(asked));
+        answered.and_then(Result::ok).and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+fn options(texts: Vec<String>) -> Vec<Candidate> {
+    texts.into_iter().map(|text| Candidate { text, about: None, is_whole: false }).collect()
 }
 
 impl Offer for LiveOffer {
@@ -44,9 +64,8 @@ impl Offer for LiveOffer {
     }
 
     fn prompts(&self) -> Vec<(String, Option<String>)> {
-        let catalog = self.host.host().catalog();
-        let prompts = catalog.prompts().iter();
-        prompts.map(|prompt| (prompt.name.to_string(), prompt.prompt.description.clone())).collect()
+        let prompts = self.host.prompts();
+        prompts.iter().map(|command| (command.name.to_string(), Some(command.description()))).collect()
     }
 
     fn prompt_arguments(&self, prompt: &str) -> Vec<(String, bool, Option<String>)> {
@@ -58,12 +77,20 @@ impl Offer for LiveOffer {
 
     fn prompt_values(&self, prompt: &str, argument: &str, typed: &str) -> Vec<String> {
         let catalog = self.host.host().catalog();
-        let Some(prompt) = catalog.find_prompt(prompt) else { return Vec::new() };
-        let asked = self.host.host().complete_prompt(prompt, argument, typed);
-        // The person waits for it with a finger on the key.
-        let asked = async { tokio::time::timeout(Duration::from_millis(COMPLETION_MS), asked).await };
-        let answered = tokio::runtime::Handle::try_current().ok().map(|runtime| runtime.block_on(asked));
-        answered.and_then(std::result::Result::ok).and_then(Result::ok).unwrap_or_default()
+        let given = BTreeMap::new();
+        catalog.find_prompt(prompt).map(|prompt| self.proposed(prompt, argument, typed, &given)).unwrap_or_default()
+    }
+
+    fn behind_prompt(&self, command: &str, behind: &str) -> Option<(usize, Vec<Candidate>)> {
+        let command = self.host.prompt(command)?;
+        let found = command.complete(behind);
+        let Some(wanted) = &found.value else { return Some((found.from, options(found.options))) };
+        let proposed = self.proposed(&command.prompt, &wanted.argument, &wanted.prefix, &wanted.given);
+        if proposed.is_empty() {
+            return Some((found.from, options(found.options)));
+        }
+        let values = proposed.iter().map(|value| Candidate { text: wanted.typed(value), about: None, is_whole: true });
+        Some((wanted.from, values.collect()))
     }
 
     fn resources(&self) -> Vec<(String, Option<String>)> {

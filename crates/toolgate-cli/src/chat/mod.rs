@@ -9,6 +9,7 @@ mod line;
 mod act;
 mod answers;
 mod markdown;
+mod prompts;
 mod stats;
 
 mod editor;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toolgate::connect::{Kind, ServerView, trouble};
+use toolgate::expose::SlashCommand;
+use toolgate::expose::slash::Renamed;
 use toolgate::shape::visible;
 use toolgate::{Catalog, HostEvent, ServerName, ServerStatus, Severity};
 
@@ -34,6 +36,8 @@ pub(super) async fn tell(host: Arc<LastingHost>, talk: Arc<Talk>, repaint: impl 
                 Err(_) => {
                     let told = news.take(&host.host().servers(), &host.host().catalog());
                     told.iter().for_each(|line| talk.line(line));
+                    let _all = host.prompts();
+                    host.take_renamed().iter().for_each(|command| talk.line(&renamed_line(command)));
                     repaint();
                     continue;
                 }
@@ -156,6 +160,17 @@ fn down_line(view: &ServerView) -> String {
         if view.status == ServerStatus::NeedsLogin { format!(" (/mcp auth {name} logs in)") } else { String::new() };
     let sentence = trouble(view).unwrap_or_else(|| format!("MCP server {name}: {}", view.status.as_str()));
     visible::line(&format!("🔴 {sentence}{hint}")).into_owned()
+}
+
+/// `prompt review of docs is the command /docs.review: a prompt of git has its name`.
+fn renamed_line(command: &SlashCommand) -> String {
+    let SlashCommand { name, prompt, renamed } = command;
+    let why = match renamed {
+        Some(Renamed::Taken(server)) => format!("a prompt of {server} has its name"),
+        Some(Renamed::BuiltIn) | None => "its name is that of a command".to_owned(),
+    };
+    let line = format!("prompt {} of {} is the command /{name}: {why}", prompt.prompt.name, prompt.server);
+    visible::line(&line).into_owned()
 }
 
 fn changed_line(server: &ServerName, kinds: &BTreeSet<&'static str>, catalog: &Catalog) -> String {

@@ -18,7 +18,7 @@ fn run(room: &Room, lines: &str) -> toolgate_testkit::command::CommandOutput {
 fn each_line_is_a_command_on_the_same_servers() {
     let room = room();
     let output =
-        run(&room, "/call echo message=hi\n\n  /call add a=2 b=3  \n/prompts\n/greet who=me\n/read docs://start\n");
+        run(&room, "/call echo message=hi\n\n  /call add a=2 b=3  \n/prompts\n/greet --who=me\n/read docs://start\n");
     assert_snapshot(
         &output.transcript(),
         "
@@ -134,7 +134,7 @@ fn a_slow_server_is_waited_for_by_whoever_uses_it() {
     let room = Room::new().server("slow", &slow).without_workspace();
     assert_eq!(run(&room, "/call echo message=hi").stdout, "hi\n");
     let room = Room::new().server("slow", &slow).without_workspace();
-    assert_eq!(run(&room, "/greet who=me").stdout, "Say hello\n");
+    assert_eq!(run(&room, "/greet --who=me").stdout, "Say hello\n");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn the_prompt_is_there_before_the_servers() {
     terminal.presses("/mcp\r");
     terminal.sees("⏳ 1 server starting");
     assert!(!terminal.screen().contains("error:"), "{}", terminal.screen());
-    terminal.presses("/greet who=x\r");
+    terminal.presses("/greet x\r");
     terminal.sees("it may come from a server that is still starting");
     terminal.presses("/call ec");
     terminal.sees("/call ec");

@@ -1,5 +1,7 @@
 //! What servers propose while somebody fills in one of their prompts: `completion/complete`.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use toolgate_wire::{Call, RawJson};
 
@@ -13,20 +15,29 @@ use crate::registry::CatalogPrompt;
 const ABILITY: &str = "completions";
 
 impl Host {
-    /// Values for an argument of a prompt that its server proposes for what is typed so far; none from a server that does not do that.
+    /// Values for an argument of a prompt that its server proposes for what is typed so far, beside what other arguments were given; none from a server
+    /// that does not do that.
     ///
     /// # Errors
     /// When the server cannot be asked, or refuses.
-    pub async fn complete_prompt(&self, prompt: &CatalogPrompt, argument: &str, typed: &str) -> Result<Vec<String>> {
+    pub async fn complete_prompt(
+        &self,
+        prompt: &CatalogPrompt,
+        (argument, typed): (&str, &str),
+        given: &BTreeMap<String, String>,
+    ) -> Result<Vec<String>> {
         let line = self.line(&prompt.server)?;
         let about = line.live().await?.connection.client().about();
         if !about.capabilities.member(ABILITY).is_some_and(|ability| !ability.is_null()) {
             return Ok(Vec::new());
         }
-        let params = json!({
+        let mut params = json!({
             "ref": {"type": "ref/prompt", "name": prompt.prompt.name},
             "argument": {"name": argument, "value": typed},
         });
+        if !given.is_empty() {
+            params["context"] = json!({"arguments": given});
+        }
         let call = Call::new("completion/complete", Some(RawJson::from(params)));
         let (connection, answer) = look(&line, call).await?;
         let answer = answer.map_err(|error| connection.failed(error))?;
