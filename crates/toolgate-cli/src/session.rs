@@ -248,7 +248,11 @@ impl Session {
 
     /// Who may want the command to stop.
     pub(crate) fn interrupts(&self) -> Interrupts {
-        self.visit.as_ref().map_or(Interrupts::Signals, |visit| visit.interrupts())
+        match (&self.visit, &self.lasting) {
+            (Some(visit), _) => visit.interrupts(),
+            (None, Some(host)) => host.interrupts(),
+            (None, None) => Interrupts::Signals,
+        }
     }
 
     /// Ends a command that is run for somebody else, unless it has begun: they run it themselves, with a terminal and servers of their own.

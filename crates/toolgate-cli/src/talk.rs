@@ -10,6 +10,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use toolgate::shape::visible;
 
+use crate::columns::cut;
+use crate::confirm::measured_columns;
 use crate::error::CommandError;
 use crate::limits::HELD_BACK_LINES_MAX;
 use crate::question::{Asker, OpenQuestion};
@@ -18,11 +20,17 @@ use crate::terminal::{Paint, Terminal};
 /// How often the line that shows who is waited for moves.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How wide a terminal is that does not say.
+const COLUMNS: usize = 80;
+
 /// How wide a bar is that shows how far something is.
-const BAR: &str = "{spinner} {bar:16} {wide_msg}";
+const BAR: &str = "{spinner} {bar:16} {msg}";
 
 /// The same where nobody knows how far it is.
-const SPINNER: &str = "{spinner} {wide_msg}";
+const SPINNER: &str = "{spinner} {msg}";
+
+/// Columns beside the message: the spinner, the bar, and what a terminal echoes of Ctrl-C, which must not begin a new line.
+const BESIDE: usize = 24;
 
 /// Somebody who is talked to through a connection instead of on stderr. Must not block: servers talk too.
 pub(crate) trait Listener: fmt::Debug + Send + Sync {
@@ -189,7 +197,8 @@ impl Talk {
             bar.set_style(style.progress_chars("██░"));
         }
         bar.set_position(whole_percent(percent.unwrap_or_default()));
-        bar.set_message(visible::line(for_what).into_owned());
+        let room = measured_columns().unwrap_or(COLUMNS).saturating_sub(BESIDE);
+        bar.set_message(cut(&visible::line(for_what), room));
     }
 
     /// The command is about to do what it is for, and that may take its time.

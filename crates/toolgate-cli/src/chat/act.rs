@@ -26,6 +26,7 @@ impl Chat<'_> {
     /// Does what was typed. What goes wrong is told.
     pub(super) fn act(&mut self, typed: &str) -> After {
         let typed = joined(typed);
+        self.host.begins();
         let ended = match Line::of(&typed) {
             Line::Empty => Ok(Ending::Done),
             Line::Slash { name: "quit" | "exit", .. } => return After::Leave,

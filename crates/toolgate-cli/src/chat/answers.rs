@@ -11,7 +11,6 @@ use super::{Chat, LastingHost};
 use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::interrupt::interrupted;
 use crate::limits::{CALL_SHOWN_CHARS_MAX, PROGRESS_CHARS_MAX};
 use crate::talk::Talk;
 use crate::terminal::Terminal;
@@ -23,7 +22,8 @@ impl Chat<'_> {
         let shown = Shown::new(self.session.printer.talk().clone(), &terminal);
         let host: Arc<LastingHost> = self.host.clone();
         let hears = |event| shown.hear(event);
-        let turn = conversation.turn(host.host(), input, &hears, interrupted());
+        let interrupts = host.interrupts();
+        let turn = conversation.turn(host.host(), input, &hears, interrupts.next());
         let report = tokio::runtime::Handle::current().block_on(turn);
         shown.end();
         self.standing.set_tokens(conversation.usage().total());

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
 use toolgate::audit::AuditSink;
 use toolgate::expose::{SlashCommand, SlashCommands};
 use toolgate::grants::Grants;
@@ -15,6 +16,7 @@ use super::line::command_names;
 use crate::call_rules;
 use crate::configured::{Configured, Plan};
 use crate::error::Result;
+use crate::interrupt::{Interrupts, interrupted};
 use crate::runtime::hosts::{FileState, state_of};
 use crate::session::Session;
 
@@ -30,6 +32,8 @@ pub(crate) struct LastingHost {
     switched_off: Mutex<BTreeSet<String>>,
     /// How the file with the logins was when it was looked at last.
     logins: Mutex<Option<FileState>>,
+    /// Turned on when the person wants what runs to stop.
+    stop: watch::Sender<bool>,
     /// Prompts as commands, and those whose new names nobody was told of yet.
     prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
 }
@@ -48,7 +52,8 @@ impl LastingHost {
         let logins = Mutex::new(state_of(host.login_store().path()));
         let only = session.options().server.clone();
         let (switched_off, prompts) = (Mutex::default(), Mutex::default());
-        Ok(Self { host, grants, audit, only, switched_off, logins, prompts })
+        let stop = watch::Sender::new(false);
+        Ok(Self { host, grants, audit, only, switched_off, logins, stop, prompts })
     }
 
     /// The host itself.
@@ -64,6 +69,24 @@ impl LastingHost {
     /// Who keeps the record of calls.
     pub(crate) fn audit(&self) -> Arc<dyn AuditSink> {
         self.audit.clone()
+    }
+
+    /// Who may want a command to stop.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        Interrupts::Elsewhere(self.stop.subscribe())
+    }
+
+    /// Something new runs; whoever wanted what ran before to stop did not mean this.
+    pub(crate) fn begins(&self) {
+        self.stop.send_replace(false);
+    }
+
+    /// Stops what runs whenever somebody wants that, for as long as the session lasts.
+    pub(crate) async fn heed_interrupts(&self) {
+        loop {
+            interrupted().await;
+            self.stop.send_replace(true);
+        }
     }
 
     /// Servers that are switched off for as long as the session lasts.

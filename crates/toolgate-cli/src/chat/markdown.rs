@@ -27,7 +27,6 @@ pub(super) struct Markdown {
     look: Look,
     /// A star that may be one of two.
     star: bool,
-    last: char,
 }
 
 /// Where in the text we are.
@@ -68,7 +67,7 @@ impl Markdown {
     /// For a terminal that is coloured like that; where nothing is coloured, the text stays as it is.
     pub(super) fn new(paint: Paint) -> Self {
         let (line, place, look) = (String::new(), Place::LineStart, Look::default());
-        Self { is_coloured: paint.is_on(), line, place, look, star: false, last: '\n' }
+        Self { is_coloured: paint.is_on(), line, place, look, star: false }
     }
 
     /// A piece of the text; what can be shown by now. What could act on a terminal has been made visible.
@@ -93,16 +92,17 @@ impl Markdown {
             return String::new();
         }
         let mut shown = String::new();
+        let is_open = self.place == Place::InLine || !self.line.is_empty();
         match self.place {
             Place::Code(language) => shown.push_str(&code_line(&self.line, language)),
-            Place::LineStart => self.begin_line(&mut shown),
-            Place::InLine => {}
+            Place::LineStart if is_open => self.begin_line(&mut shown),
+            Place::LineStart | Place::InLine => {}
         }
         if std::mem::take(&mut self.star) {
             shown.push('*');
         }
         self.line.clear();
-        if self.place != Place::LineStart {
+        if is_open {
             shown.push_str(OFF);
         }
         (self.place, self.look) = (Place::LineStart, Look::default());
@@ -158,20 +158,18 @@ impl Markdown {
             _ => (indent.to_owned(), text),
         };
         shown.push_str(&start);
-        self.last = ' ';
         for letter in rest.chars() {
             self.in_line(letter, shown);
         }
     }
 
     fn in_line(&mut self, letter: char, shown: &mut String) {
-        let before = std::mem::replace(&mut self.last, letter);
         if std::mem::take(&mut self.star) {
             if letter == '*' {
                 self.look.bold ^= true;
                 return shown.push_str(&self.look.codes());
             }
-            self.single_star(before, letter, shown);
+            self.single_star(letter, shown);
         }
         match letter {
             '\n' => {
@@ -193,7 +191,7 @@ impl Markdown {
     }
 
     /// One star begins or ends what is said with emphasis, or is a star.
-    fn single_star(&mut self, _before: char, after: char, shown: &mut String) {
+    fn single_star(&mut self, after: char, shown: &mut String) {
         let begins = !self.look.italic && after.is_alphanumeric();
         if self.look.italic || begins {
             self.look.italic ^= true;

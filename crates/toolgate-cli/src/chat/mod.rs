@@ -75,6 +75,8 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let inside = runtime.enter();
     let host = Arc::new(LastingHost::new(session, &configured)?);
     session.lasts_with(host.clone());
+    let heeds = host.clone();
+    runtime.spawn(async move { heeds.heed_interrupts().await });
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));
     let mut chat = Chat { session, host: host.clone(), standing, begun: Instant::now(), servers, conversation: None };
     let ended = if chat.has_a_terminal() { editor::run(&mut chat) } else { script::run(&mut chat) };

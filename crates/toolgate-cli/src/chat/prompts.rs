@@ -21,7 +21,7 @@ use crate::arrival::all_settled;
 use crate::commands::prompt::print;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::interrupt::interrupted;
+use crate::interrupt::Interrupts;
 use crate::limits::REFERENCED_FILE_BYTES_MAX;
 
 impl Chat<'_> {
@@ -61,7 +61,7 @@ impl Chat<'_> {
         values: &std::collections::BTreeMap<String, String>,
     ) -> Result<Ending> {
         let getting = self.host.host().get_prompt(&command.prompt, values);
-        let result = stoppable(async { Ok(getting.await?) })?;
+        let result = stoppable(&self.host.interrupts(), async { Ok(getting.await?) })?;
         if self.standing.model().is_none() {
             let mut session = self.session.for_line(Options::default());
             let ended = print(&command.prompt, &result, &mut session.printer)?;
@@ -92,7 +92,7 @@ impl Chat<'_> {
         let (catalog, views) = (host.catalog(), host.servers());
         let servers: Vec<ServerName> = views.iter().map(|view| view.name().clone()).collect();
         let found = find(text, &Known::of(&catalog, &servers));
-        let attached = stoppable(read_all(host, &found, &self.session.env().workspace))?;
+        let attached = stoppable(&self.host.interrupts(), read_all(host, &found, &self.session.env().workspace))?;
         let talk = self.session.printer.talk();
         if found.left_out > 0 {
             talk.line(&format!("{} more references were left alone", found.left_out));
@@ -113,11 +113,11 @@ fn input_part(part: ModelPart) -> InputPart {
 }
 
 /// Waits for servers, unless the person stops it.
-fn stoppable<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+fn stoppable<T>(interrupts: &Interrupts, work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Handle::current().block_on(async {
         tokio::select! {
             done = work => done,
-            () = interrupted() => Err(CommandError::interrupted()),
+            () = interrupts.next() => Err(CommandError::interrupted()),
         }
     })
 }

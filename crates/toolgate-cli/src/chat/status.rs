@@ -92,7 +92,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// As much as there is room for: half of the line belongs to what is typed.
+    /// As much as there is room for: most of the line belongs to what is typed.
     fn text(self, columns: usize) -> String {
         let Self { ready, total, model, mode, tokens } = self;
         let servers = if total == 1 { format!("{ready}/1 server") } else { format!("{ready}/{total} servers") };
@@ -100,8 +100,9 @@ impl Parts<'_> {
         let tokens = if tokens == 0 { None } else { Some(count_text(tokens)) };
         let mode = mode.as_str().to_owned();
         let full: Vec<String> = [servers.clone(), model, mode.clone()].into_iter().chain(tokens).collect();
-        let shorter = [full.join(GAP), [servers, mode].join(GAP), format!("{ready}/{total}")];
-        shorter.into_iter().find(|text| width(text) <= columns / 2).unwrap_or_default()
+        let shorter = [(full.join(GAP), 2), ([servers, mode].join(GAP), 3), (format!("{ready}/{total}"), 3)];
+        let fits = |(text, part): &(String, usize)| width(text) <= columns / part;
+        shorter.into_iter().find(fits).map(|(text, _)| text).unwrap_or_default()
     }
 }
 
@@ -126,7 +127,8 @@ mod tests {
             (parts, 80, "3/4 servers · no model · default"),
             (Parts { total: 1, ready: 0, ..parts }, 80, "0/1 server · no model · default"),
             (Parts { model: Some("m"), tokens: 1234, ..parts }, 80, "3/4 servers · m · default · 1.2k tokens"),
-            (parts, 50, "3/4 servers · default"),
+            (parts, 63, "3/4 servers · default"),
+            (parts, 50, "3/4"),
             (parts, 20, "3/4"),
             (parts, 4, ""),
         ];

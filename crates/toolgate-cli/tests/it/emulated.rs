@@ -95,6 +95,14 @@ impl Emulated {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Clears the line that is typed, and waits for the next one: what is typed before that is lost, as at every terminal.
+    pub(crate) fn clears(&mut self) {
+        let lines = |screen: &str| screen.lines().filter(|line| line.starts_with('>')).count();
+        let before = lines(&self.screen());
+        self.presses("\u{3}");
+        self.until("a new line", |screen| lines(screen) > before);
+    }
+
     /// Makes the window narrower or wider.
     pub(crate) fn resize(&mut self, columns: u16) {
         self.screen.lock().unwrap().screen_mut().set_size(ROWS, columns);

@@ -62,6 +62,7 @@ mod logins_carried;
 mod logins_terminal;
 
 mod session_lines;
+mod session_model;
 mod session_terminal;
 
 mod terminal;

@@ -1,5 +1,7 @@
 //! `toolgate mcp list`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use toolgate_testkit::ScriptedHttp;
 use toolgate_testkit::snapshot::assert_snapshot;
@@ -62,8 +64,8 @@ async fn the_same_for_programs() {
     let (room, _closed) = mixed().await;
     let listed = room.json("mcp list --json");
     let servers = listed["servers"].as_array().unwrap();
-    let keys = |one: &Value| one.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let mut expected = [
+    let keys = |one: &Value| one.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let expected = [
         "name",
         "status",
         "reason",
@@ -80,7 +82,7 @@ async fn the_same_for_programs() {
         "replaces",
         "error",
     ];
-    expected.sort_unstable();
+    let expected: BTreeSet<String> = expected.map(ToOwned::to_owned).into();
     for one in servers {
         assert_eq!(keys(one), expected, "{one}");
     }

@@ -51,7 +51,8 @@ fn a_session_from_beginning_to_end() {
     again.sees("> ");
     again.presses("\u{1b}[A");
     again.sees("/call echo message=hi");
-    again.presses("\u{3}\u{4}");
+    again.clears();
+    again.presses(END);
     assert_eq!(again.ends(), Some(0));
 }
 
@@ -64,7 +65,8 @@ fn words_are_completed() {
         terminal.presses(&format!("{typed}{TAB}"));
         terminal.sees(expected);
     }
-    terminal.presses(&format!("{INTERRUPT}/call add "));
+    terminal.clears();
+    terminal.presses("/call add ");
     terminal.sees("> /call add a= b= how=");
     terminal.presses(TAB);
     terminal.sees("number: one");
@@ -78,9 +80,11 @@ fn words_are_completed() {
         how=  any, optional
         ",
     );
-    terminal.presses(&format!("{INTERRUPT}/prompt greet style={TAB}"));
+    terminal.clears();
+    terminal.presses(&format!("/prompt greet style={TAB}"));
     terminal.until("what the server proposes", |screen| screen.contains("formal") && screen.contains("familiar"));
-    terminal.presses(&format!("{INTERRUPT}/quit{ENTER}"));
+    terminal.clears();
+    terminal.presses(&format!("/quit{ENTER}"));
     assert_eq!(terminal.ends(), Some(0));
 }
 
@@ -183,7 +187,8 @@ fn nothing_of_a_server_acts_on_the_screen_and_colours_can_be_off() {
     terminal.sees("🟢 one is ready: 3 tools");
     terminal.presses(&format!("/call {TAB}"));
     terminal.until("what it says of itself", |screen| screen.to_lowercase().contains("\\e[2jd"));
-    terminal.presses(&format!("{INTERRUPT}/call a\r"));
+    terminal.clears();
+    terminal.presses("/call a\r");
     terminal.sees("\\e]0;owned\\u{7}\\e[2Jtext");
     assert!(!terminal.ever_wrote("\u{1b}]0;owned"), "{}", terminal.screen());
     assert!(!terminal.ever_wrote("\u{1b}[1m") && !terminal.ever_wrote("\u{1b}[2m"), "colours");

@@ -11,7 +11,6 @@ use crate::commands::completions::complete_server;
 use crate::configured::one_server;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::interrupt::interrupted;
 use crate::listing::{counted, offer_counts, offer_counts_text};
 use crate::printer::{Form, Printer};
 use crate::runtime::client;
@@ -45,10 +44,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     if let Some(lasting) = session.lasting().cloned() {
         let admitted = configured.plan(Interest::ALL).admitted;
         session.printer.talk().waits("connecting to all servers anew");
+        let interrupts = session.interrupts();
         return session.in_runtime(async |session| {
             tokio::select! {
                 () = lasting.restart(admitted) => {}
-                () = interrupted() => return Err(CommandError::interrupted()),
+                () = interrupts.next() => return Err(CommandError::interrupted()),
             }
             let printer = &mut session.printer;
             printer.talk().waits_no_more();
