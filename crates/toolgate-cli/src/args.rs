@@ -22,6 +22,7 @@ Examples:
   toolgate tools                                  what there is to use
   toolgate call read_file path=README.md          use one of them
   toolgate call search --args '{\"query\": \"mcp\"}' --json
+  toolgate -p 'What is in this folder?'           have a model use them
   toolgate --config servers.json mcp list         another settings file for this run";
 
 /// An MCP host: every tool, prompt and resource of the MCP servers you have configured, in a terminal or a script.
@@ -29,16 +30,17 @@ Examples:
 #[command(
     name = "toolgate",
     version,
-    subcommand_required = true,
-    arg_required_else_help = true,
     after_help = EXAMPLES,
     after_long_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP)
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
+    ask: commands::ask_model::Arguments,
+    #[command(flatten)]
     pub(crate) options: Options,
+    /// None begins a session.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// Options that every command takes, before or after its name.
@@ -156,12 +158,14 @@ pub(crate) enum Command {
     Ps(commands::ps::Arguments),
     Completions(commands::completions::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
+    #[command(skip)]
+    Ask(commands::ask_model::Arguments),
 }
 
 /// What the command line comes to.
 pub(crate) enum Typed {
     /// A command to run.
-    Run(Cli),
+    Run(Box<Cli>),
     /// Help or a version was asked for.
     Show(String),
     /// It was typed wrong, or nothing was typed: the text says how to do it.
@@ -180,15 +184,15 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if let Some(cli) = parse_frequent(&words) {
-        return Typed::Run(cli);
+        return settled(cli);
     }
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
         Ok(mut cli) => {
-            if let Command::Mcp(commands::mcp::Command::Add(add)) = &mut cli.command {
+            if let Some(Command::Mcp(commands::mcp::Command::Add(add))) = &mut cli.command {
                 add.taken = taken;
             }
-            Typed::Run(cli)
+            settled(cli)
         }
         Err(error) if !error.use_stderr() => Typed::Show(error.to_string()),
         Err(error) if wants_json && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -196,6 +200,28 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
         }
         Err(error) => Typed::Wrong(error.to_string()),
     }
+}
+
+/// What is said to a model is a command without a name.
+fn settled(mut cli: Cli) -> Typed {
+    if !cli.ask.is_given() {
+        return match &cli.command {
+            Some(_) => Typed::Run(Box::new(cli)),
+            None => Typed::Wrong(Cli::command().render_help().to_string()),
+        };
+    }
+    if cli.command.is_some() {
+        let message = "`-p` stands alone, without a command";
+        return match cli.options.json {
+            true => Typed::WrongForPrograms(CommandError::usage(message)),
+            false => Typed::Wrong(format!("error: {message}\n")),
+        };
+    }
+    // Nobody is asked anything, and what goes wrong is told in the form that was asked for.
+    cli.options.headless = true;
+    cli.options.json |= cli.ask.is_for_programs();
+    cli.command = Some(Command::Ask(std::mem::take(&mut cli.ask)));
+    Typed::Run(Box::new(cli))
 }
 
 /// Adds what a command takes to its grammar.
@@ -222,6 +248,7 @@ fn parse_frequent(words: &[OsString]) -> Option<Cli> {
 /// The grammar of one command, with the options of all.
 fn grammar_of(name: &'static str, takes: Takes) -> clap::Command {
     let grammar = Options::augment_args(clap::Command::new("toolgate")).subcommand_required(true);
+    let grammar = commands::ask_model::Arguments::augment_args(grammar);
     grammar.subcommand(takes(clap::Command::new(name)))
 }
 
@@ -268,7 +295,7 @@ mod tests {
             assert!(cli.options.json, "{line}");
             assert_eq!(cli.options.server.as_deref(), Some("s"), "{line}");
             assert_eq!(cli.options.config.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
-            let is_yes = matches!(&cli.command, Command::Call(_));
+            let is_yes = matches!(&cli.command, Some(Command::Call(_)));
             assert_eq!(cli.options.yes, is_yes, "{line}");
         }
     }

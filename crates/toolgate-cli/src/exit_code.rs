@@ -26,6 +26,8 @@ pub(crate) enum Ending {
     Untrusted = 8,
     /// A check found something.
     Found = 9,
+    /// The model failed, or went on as often as it may.
+    Model = 10,
     /// What was done could not be written out.
     Output = 74,
 }
@@ -56,6 +58,7 @@ Exit codes:
   7  no such server, tool, prompt or resource
   8  the folder is not trusted
   9  a check found something
+ 10  the model failed, or went on by itself as often as it may
  74  the output could not be written, whatever was done";
 
 #[cfg(test)]
@@ -76,8 +79,8 @@ mod tests {
             Ending::Untrusted,
             Ending::Found,
         ];
-        for ending in all {
-            assert!(HELP.contains(&format!("\n  {}  ", ending.code())), "{ending:?}");
+        for ending in all.into_iter().chain([Ending::Model, Ending::Output]) {
+            assert!(HELP.contains(&format!("\n{:>3}  ", ending.code())), "{ending:?}");
         }
     }
 }

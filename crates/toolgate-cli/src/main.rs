@@ -61,7 +61,10 @@ fn main() -> ExitCode {
         Typed::Run(cli) => {
             let mut session = Session::new(cli.options);
             warnings::shown_on(session.printer.talk());
-            commands::run(&mut session, cli.command).into()
+            match cli.command {
+                Some(command) => commands::run(&mut session, command).into(),
+                None => Ending::Usage.into(),
+            }
         }
         Typed::Show(text) => printer::show(&text).into(),
         Typed::Wrong(text) => {
