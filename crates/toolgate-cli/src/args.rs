@@ -19,6 +19,7 @@ const VERSION: &str = concat!("toolgate ", env!("CARGO_PKG_VERSION"), "\n");
 
 const EXAMPLES: &str = "\
 Examples:
+  toolgate                                        a session: all of this, one line after the other
   toolgate tools                                  what there is to use
   toolgate call read_file path=README.md          use one of them
   toolgate call search --args '{\"query\": \"mcp\"}' --json
@@ -44,7 +45,7 @@ pub(crate) struct Cli {
 }
 
 /// Options that every command takes, before or after its name.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Options {
     /// Take the servers from this file instead of your settings
@@ -89,6 +90,26 @@ impl Options {
     /// The servers of this run. An empty list is a list too, and allows nothing.
     pub(crate) fn allowed_servers(&self) -> Option<Vec<String>> {
         self.allowed_mcp_server_names.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()))
+    }
+
+    /// These, with those of a whole session where nothing else was typed.
+    #[must_use]
+    pub(crate) fn over(self, session: &Self) -> Self {
+        let Self { config, server, allowed_mcp_server_names, mode, allowed_tools, policy, .. } = session.clone();
+        Self {
+            config: self.config.or(config),
+            server: self.server.or(server),
+            allowed_mcp_server_names: self.allowed_mcp_server_names.or(allowed_mcp_server_names),
+            mode: self.mode.or(mode),
+            allowed_tools: self.allowed_tools.or(allowed_tools),
+            policy: self.policy.or(policy),
+            trust_folder: self.trust_folder || session.trust_folder,
+            json: self.json || session.json,
+            debug: self.debug || session.debug,
+            headless: self.headless || session.headless,
+            yes: self.yes || session.yes,
+            no_color: self.no_color || session.no_color,
+        }
     }
 
     /// The rules of this run.
@@ -205,10 +226,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
 /// What is said to a model is a command without a name.
 fn settled(mut cli: Cli) -> Typed {
     if !cli.ask.is_given() {
-        return match &cli.command {
-            Some(_) => Typed::Run(Box::new(cli)),
-            None => Typed::Wrong(Cli::command().render_help().to_string()),
-        };
+        return Typed::Run(Box::new(cli));
     }
     if cli.command.is_some() {
         let message = "`-p` stands alone, without a command";

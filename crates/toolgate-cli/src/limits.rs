@@ -133,3 +133,27 @@ pub(crate) const RUNTIME_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The end of the log that is shown when the runtime did not start.
 pub(crate) const RUNTIME_LOG_LINES_MAX: usize = 10;
+
+/// A line typed or read in a session: a pasted file, but no dump.
+pub(crate) const TYPED_LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Lines of earlier sessions that can be looked back at.
+pub(crate) const HISTORY_LINES_MAX: usize = 2000;
+
+/// The file they are kept in; when it is longer, its older half is forgotten.
+pub(crate) const HISTORY_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Lines that wait to be shown above the one that is typed.
+pub(crate) const NEWS_LINES_MAX: usize = 200;
+
+/// What can be chosen from while typing; more is no choice.
+pub(crate) const CANDIDATES_MAX: usize = 200;
+
+/// Entries of a folder that are looked at to complete the name of a file.
+pub(crate) const FOLDER_ENTRIES_MAX: usize = 5000;
+
+/// How long a server may take to complete what is typed; the person waits.
+pub(crate) const COMPLETION_MS: u64 = 400;
+
+/// Resources of one server that are listed beside what else it offers; the others are counted.
+pub(crate) const LISTED_RESOURCES_MAX: usize = 10;

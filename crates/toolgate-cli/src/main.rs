@@ -7,6 +7,8 @@ mod session;
 
 mod commands;
 
+mod chat;
+
 mod call_rules;
 mod configured;
 mod similar;
@@ -63,7 +65,7 @@ fn main() -> ExitCode {
             warnings::shown_on(session.printer.talk());
             match cli.command {
                 Some(command) => commands::run(&mut session, command).into(),
-                None => Ending::Usage.into(),
+                None => commands::session(&mut session).into(),
             }
         }
         Typed::Show(text) => printer::show(&text).into(),

@@ -72,6 +72,11 @@ impl Printer {
         Self { form, terminal, talk: Arc::new(Talk::new(&terminal)), out }
     }
 
+    /// Prints to stdout, for one command of many that share their talk.
+    pub(crate) fn beside(form: Form, terminal: Terminal, talk: Arc<Talk>) -> Self {
+        Self { talk, ..Self::new(form, terminal) }
+    }
+
     /// Prints to somebody elsewhere, who has a terminal like that.
     pub(crate) fn to(form: Form, terminal: Terminal, talk: Talk, out: Box<dyn Write + Send>) -> Self {
         let out = BufWriter::with_capacity(PIECE_BYTES, Sink::Elsewhere(out));

@@ -441,3 +441,6 @@ pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;
 
 /// Records of one host that wait to be written down. Each call waits for its own, so there are as many as calls at once.
 pub const RECORDS_WAITING_MAX: usize = 1_024;
+
+/// Values that a server proposes for an argument: what the protocol allows.
+pub const PROPOSED_VALUES_MAX: usize = 100;

@@ -25,12 +25,27 @@ async fn every_fate_is_shown() {
         &shown,
         "
         --- stdout
-           SERVER     STATUS       OFFERS                         TARGET
-        ✗  absent     failed                                      /nonexistent/program (stdio)
-        ✗  closed     needs_login                                 http://[CLOSED]/mcp (http)
-        ✗  down       failed                                      http://127.0.0.1:1/mcp (http)
-        ✓  good       connected    3 tools, 1 prompt, 1 resource  [WORLD]/server --script ../good.json --log ../good.log (stdio)
-        ✓  workspace  connected    7 tools                        workspace (builtin)
+        🔴 absent - Disconnected  /nonexistent/program (stdio)
+        🔴 closed - Login needed (OAuth not authenticated)  http://[CLOSED]/mcp (http)
+        🔴 down - Disconnected  http://127.0.0.1:1/mcp (http)
+        🟢 good - Ready (3 tools, 1 prompt, 1 resource)  [WORLD]/server --script ../good.json --log ../good.log (stdio)
+          Tools:
+          - echo
+          - add
+          - fail
+          Prompts:
+          - greet
+          Resources:
+          - docs://start (docs://start)
+        🟢 workspace - Ready (7 tools)  workspace (builtin)
+          Tools:
+          - read_file
+          - list_directory
+          - glob
+          - search_file_content
+          - write_file
+          - replace
+          - run_shell_command
         --- stderr
         error: MCP server absent: could not be started: cannot start `/nonexistent/program`: No such file or directory (os error 2)
         hint: check `command` and `cwd` of `absent` in [HOME]/.toolgate/settings.json:1
@@ -115,11 +130,10 @@ fn nothing_is_started_when_nobody_wants_it() {
         "mcp list --no-connect",
         "
         --- stdout
-            SERVER     STATUS        OFFERS    TARGET
-        ○   workspace  disconnected            workspace (builtin)
-        ✗   empty      failed
-        ○   good       disabled      disabled  [WORLD]/server --script ../good.json --log ../good.log (stdio)
-        ⛔  hidden     blocked       excluded  x --token **** (stdio)
+        ⚪ workspace - Not started  workspace (builtin)
+        🔴 empty - Disconnected
+        ⏸️ good - Disabled  [WORLD]/server --script ../good.json --log ../good.log (stdio)
+        🔴 hidden - Blocked (excluded)  x --token **** (stdio)
         --- stderr
         error: [HOME]/.toolgate/settings.json:1:46: mcpServers.empty: set `url` or `command`
         hint: `command` starts a program, `url` names a remote server
