@@ -157,3 +157,6 @@ pub(crate) const COMPLETION_MS: u64 = 400;
 
 /// Resources of one server that are listed beside what else it offers; the others are counted.
 pub(crate) const LISTED_RESOURCES_MAX: usize = 10;
+
+/// What is shown of a call that a model makes: what it is called with, or why it failed.
+pub(crate) const CALL_SHOWN_CHARS_MAX: usize = 200;

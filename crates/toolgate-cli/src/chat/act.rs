@@ -5,7 +5,9 @@ use std::io::Write as _;
 use toolgate::policy::Mode;
 use toolgate::rulebook::mode_of_run;
 use toolgate::{DiscoveryState, Interest};
+use toolgate_model::{Conversation, Input, Model, ModelConfig};
 
+use super::answers::failed;
 use super::line::{COMMANDS, Line, find, joined, program_words, similar};
 use super::{After, Chat, stats};
 use crate::args::{self, Options, Typed};
@@ -106,8 +108,39 @@ impl Chat<'_> {
     }
 
     /// Something for the model.
-    fn say(&self, _text: &str) -> Result<Ending> {
-        Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL))
+    fn say(&mut self, text: &str) -> Result<Ending> {
+        self.ask(text.into())
+    }
+
+    /// Has the model of this moment's settings answer.
+    fn ask(&mut self, input: Input) -> Result<Ending> {
+        let configured = self.session.configured()?;
+        let setup = configured.setup();
+        let reading = ModelConfig::read(&setup.settings, &setup.env);
+        let config = tokio::runtime::Handle::current().block_on(reading).map_err(|error| failed(&error))?;
+        let Some(config) = config else { return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL)) };
+        self.standing.set_model(Some(config.name.clone()));
+        let mut conversation = match self.conversation.take() {
+            Some(conversation) if conversation.model().name() == config.name => conversation,
+            before => {
+                let model = Model::new(config, &setup.env).map_err(|error| failed(&error))?;
+                match before {
+                    Some(mut conversation) => {
+                        conversation.set_model(model);
+                        conversation
+                    }
+                    None => Conversation::new(model).with_context(self.context()),
+                }
+            }
+        };
+        let ended = self.answer(&mut conversation, input);
+        self.conversation = Some(conversation);
+        ended
+    }
+
+    /// Where the person works.
+    fn context(&self) -> String {
+        format!("The person works in the folder {}.", self.session.env().workspace.display())
     }
 
     fn help(&mut self, about: &str) -> Result<Ending> {
@@ -171,6 +204,9 @@ impl Chat<'_> {
         if self.session.printer.terminal().stdout {
             let mut stdout = std::io::stdout().lock();
             stdout.write_all(CLEAR).and_then(|()| stdout.flush())?;
+        }
+        if let Some(conversation) = &mut self.conversation {
+            conversation.clear();
         }
         Ok(Ending::Done)
     }

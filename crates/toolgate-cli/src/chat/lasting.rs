@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolgate::audit::AuditSink;
 use toolgate::grants::Grants;
+use toolgate::results::ResultStore;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Host, Interest, Memory, ServerName};
+use toolgate::{CallRules, Host, Interest, Memory, ServerName};
 
 use crate::call_rules;
 use crate::configured::{Configured, Plan};
@@ -32,8 +33,11 @@ pub(crate) struct LastingHost {
 impl LastingHost {
     /// The host of a session that begins. Nothing is started yet.
     pub(crate) fn new(session: &Session, configured: &Configured) -> Result<Self> {
-        let rules = call_rules::for_calls(session, configured.setup())?;
-        let grants = rules.grants.clone().unwrap_or_else(|| session.grants(&configured.setup().env));
+        let env = &configured.setup().env;
+        // What is too long for a model to be shown whole is kept for it.
+        let results = Some(Arc::new(ResultStore::new(env)));
+        let rules = CallRules { results, ..call_rules::for_calls(session, configured.setup())? };
+        let grants = rules.grants.clone().unwrap_or_else(|| session.grants(env));
         let audit = rules.audit.clone();
         let plan = configured.plan(Interest::ALL).with(rules);
         let host = session.builder(&plan).memory(Memory::Used).build();

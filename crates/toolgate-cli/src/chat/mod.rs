@@ -7,6 +7,7 @@ mod lasting;
 mod line;
 
 mod act;
+mod answers;
 mod markdown;
 mod stats;
 
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use toolgate::trust::AdmittedServers;
+use toolgate_model::Conversation;
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -48,6 +50,8 @@ pub(crate) struct Chat<'s> {
     begun: Instant,
     /// What is to be started once the first prompt stands.
     servers: AdmittedServers,
+    /// What was said to the model, and by it.
+    conversation: Option<Conversation>,
 }
 
 /// What follows a line.
@@ -71,7 +75,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let host = Arc::new(LastingHost::new(session, &configured)?);
     session.lasts_with(host.clone());
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));
-    let mut chat = Chat { session, host: host.clone(), standing, begun: Instant::now(), servers };
+    let mut chat = Chat { session, host: host.clone(), standing, begun: Instant::now(), servers, conversation: None };
     let ended = if chat.has_a_terminal() { editor::run(&mut chat) } else { script::run(&mut chat) };
     drop(inside);
     runtime.block_on(async {

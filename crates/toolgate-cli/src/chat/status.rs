@@ -26,7 +26,7 @@ impl Standing {
     /// At the beginning.
     pub(crate) fn new(host: Arc<LastingHost>, setup: &Setup) -> Self {
         let mode = Mutex::new(host.host().calls().mode());
-        let model = Mutex::new(setup.settings.word("model.name").map(ToOwned::to_owned));
+        let model = Mutex::new(setup.settings.model().name);
         Self { host, mode, model, tokens: AtomicU64::new(0) }
     }
 
@@ -44,6 +44,16 @@ impl Standing {
     /// The model that answers.
     pub(crate) fn model(&self) -> Option<String> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another model answers from now on.
+    pub(crate) fn set_model(&self, model: Option<String>) {
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+    }
+
+    /// So many tokens were used by now.
+    pub(crate) fn set_tokens(&self, tokens: u64) {
+        self.tokens.store(tokens, Ordering::Relaxed);
     }
 
     /// Tokens that were used.
