@@ -23,6 +23,7 @@ Examples:
   toolgate tools                                  what there is to use
   toolgate call read_file path=README.md          use one of them
   toolgate call search --args '{\"query\": \"mcp\"}' --json
+  toolgate -p 'What is in this folder?'           have a model use them
   toolgate --config servers.json mcp list         another settings file for this run";
 
 /// An MCP host: every tool, prompt and resource of the MCP servers you have configured, in a terminal or a script.
@@ -34,6 +35,8 @@ Examples:
     after_long_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP)
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    ask: commands::ask_model::Arguments,
     #[command(flatten)]
     pub(crate) options: Options,
     /// None begins a session.
@@ -176,12 +179,14 @@ pub(crate) enum Command {
     Ps(commands::ps::Arguments),
     Completions(commands::completions::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
+    #[command(skip)]
+    Ask(commands::ask_model::Arguments),
 }
 
 /// What the command line comes to.
 pub(crate) enum Typed {
     /// A command to run.
-    Run(Cli),
+    Run(Box<Cli>),
     /// Help or a version was asked for.
     Show(String),
     /// It was typed wrong, or nothing was typed: the text says how to do it.
@@ -200,7 +205,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if let Some(cli) = parse_frequent(&words) {
-        return Typed::Run(cli);
+        return settled(cli);
     }
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
@@ -208,7 +213,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
             if let Some(Command::Mcp(commands::mcp::Command::Add(add))) = &mut cli.command {
                 add.taken = taken;
             }
-            Typed::Run(cli)
+            settled(cli)
         }
         Err(error) if !error.use_stderr() => Typed::Show(error.to_string()),
         Err(error) if wants_json && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -216,6 +221,25 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
         }
         Err(error) => Typed::Wrong(error.to_string()),
     }
+}
+
+/// What is said to a model is a command without a name.
+fn settled(mut cli: Cli) -> Typed {
+    if !cli.ask.is_given() {
+        return Typed::Run(Box::new(cli));
+    }
+    if cli.command.is_some() {
+        let message = "`-p` stands alone, without a command";
+        return match cli.options.json {
+            true => Typed::WrongForPrograms(CommandError::usage(message)),
+            false => Typed::Wrong(format!("error: {message}\n")),
+        };
+    }
+    // Nobody is asked anything, and what goes wrong is told in the form that was asked for.
+    cli.options.headless = true;
+    cli.options.json |= cli.ask.is_for_programs();
+    cli.command = Some(Command::Ask(std::mem::take(&mut cli.ask)));
+    Typed::Run(Box::new(cli))
 }
 
 /// Adds what a command takes to its grammar.
@@ -242,6 +266,7 @@ fn parse_frequent(words: &[OsString]) -> Option<Cli> {
 /// The grammar of one command, with the options of all.
 fn grammar_of(name: &'static str, takes: Takes) -> clap::Command {
     let grammar = Options::augment_args(clap::Command::new("toolgate")).subcommand_required(true);
+    let grammar = commands::ask_model::Arguments::augment_args(grammar);
     grammar.subcommand(takes(clap::Command::new(name)))
 }
 

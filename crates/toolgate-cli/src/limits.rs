@@ -3,6 +3,12 @@
 /// Arguments read from a file or from stdin: more than any tool takes in one call.
 pub(crate) const ARGUMENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// What is added to a prompt from stdin: more than any model has in view.
+pub(crate) const PIPED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// How long nothing comes from stdin before it is said that it is waited for.
+pub(crate) const PIPE_SILENCE_MS: u64 = 3_000;
+
 /// Arguments that a hint repeats: with more of them it is no command line to be copied.
 pub(crate) const HINT_ARGUMENTS_BYTES_MAX: usize = 200;
 

@@ -131,6 +131,13 @@ impl Printer {
         if self.terminal.stdout { self.result(text) } else { self.whole(text) }
     }
 
+    /// A piece of what a model says, at once: as it is for a program, and harmless on a terminal.
+    pub(crate) fn piece(&mut self, text: &str) -> Result<()> {
+        let shown = if self.terminal.stdout { visible::text(text) } else { text.into() };
+        self.out.write_all(shown.as_bytes())?;
+        self.flush()
+    }
+
     fn whole(&mut self, text: &str) -> Result<()> {
         self.out.write_all(text.as_bytes())?;
         if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }

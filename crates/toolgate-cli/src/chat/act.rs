@@ -10,7 +10,7 @@ use toolgate_model::{Conversation, Input, Model, ModelConfig};
 use super::answers::failed;
 use super::line::{COMMANDS, Line, find, joined, program_words};
 use super::{After, Chat, stats};
-use crate::args::{self, Cli, Options, Typed};
+use crate::args::{self, Options, Typed};
 use crate::columns::{filled, width};
 use crate::commands;
 use crate::error::{CommandError, Result};
@@ -56,10 +56,10 @@ impl Chat<'_> {
         let changes_servers = matches!(words.first().map(String::as_str), Some("mcp" | "trust"));
         let typed = std::iter::once("toolgate".to_owned()).chain(words).map(Into::into);
         let ended = match args::parse(typed) {
-            Typed::Run(Cli { options, command: Some(command) }) => {
-                commands::run(&mut self.session.for_line(options), command)
-            }
-            Typed::Run(Cli { command: None, .. }) => Ending::Done,
+            Typed::Run(cli) => match cli.command {
+                Some(command) => commands::run(&mut self.session.for_line(cli.options), command),
+                None => Ending::Done,
+            },
             Typed::Show(text) => crate::printer::show(&as_typed_here(&text)),
             Typed::Wrong(text) => {
                 as_typed_here(&text).trim_end().lines().for_each(|line| self.session.printer.talk().line(line));

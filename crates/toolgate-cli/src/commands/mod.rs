@@ -6,6 +6,8 @@ pub(crate) mod tools;
 
 pub(crate) mod call;
 
+pub(crate) mod ask_model;
+
 mod offers;
 
 pub(crate) mod prompts;
@@ -79,6 +81,7 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Down(arguments) => down::run(session, &arguments),
         Command::Ps(arguments) => ps::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
+        Command::Ask(arguments) => ask_model::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };
     let ended = ended.and_then(|ending| Ok(session.printer.flush().map(|()| ending)?));

@@ -294,7 +294,7 @@ impl Runtime {
                 | Some(Command::Resources(_))
                 | Some(Command::Read(_))
         );
-        (is_shared && !cli.options.debug).then_some(cli)
+        (is_shared && !cli.options.debug).then_some(*cli)
     }
 
     fn status(&self, of_asker: &Conditions) -> RuntimeStatus {

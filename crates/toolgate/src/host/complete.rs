@@ -28,7 +28,7 @@ impl Host {
     ) -> Result<Vec<String>> {
         let line = self.line(&prompt.server)?;
         let about = line.live().await?.connection.client().about();
-        if !about.capabilities.member(ABILITY).is_some_and(|ability| !ability.is_null()) {
+        if about.capabilities.member(ABILITY).is_none_or(|ability| ability.is_null()) {
             return Ok(Vec::new());
         }
         let mut params = json!({
