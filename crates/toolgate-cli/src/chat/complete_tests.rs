@@ -57,7 +57,7 @@ impl Offer for Sample {
 /// What is offered for a line whose cursor stands at its end, as the line would be then.
 fn check(before: &str, expected: &[&str]) {
     let found = candidates(before, &Sample);
-    let kept = &before[..found.start];
+    let kept = before.get(..found.start).unwrap();
     let lines: Vec<String> = found.all.iter().map(|one| format!("{kept}{}", one.text)).collect();
     assert_eq!(lines, expected, "{before:?}");
 }

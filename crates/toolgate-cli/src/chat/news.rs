@@ -135,7 +135,7 @@ const fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Tools => "tools",
         Kind::Prompts => "prompts",
-        _ => "resources",
+        Kind::Resources => "resources",
     }
 }
 

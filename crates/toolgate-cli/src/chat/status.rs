@@ -99,8 +99,9 @@ impl Parts<'_> {
         let model = model.unwrap_or("no model").to_owned();
         let tokens = if tokens == 0 { None } else { Some(count_text(tokens)) };
         let mode = mode.as_str().to_owned();
-        let full: Vec<String> = [servers.clone(), model, mode.clone()].into_iter().chain(tokens).collect();
-        let shorter = [(full.join(GAP), 2), ([servers, mode].join(GAP), 3), (format!("{ready}/{total}"), 3)];
+        let full: Vec<String> = [servers.clone(), model, mode.clone()].into_iter().chain(tokens.clone()).collect();
+        let less: Vec<String> = [servers, mode].into_iter().chain(tokens).collect();
+        let shorter = [(full.join(GAP), 2), (less.join(GAP), 3), (format!("{ready}/{total}"), 3)];
         let fits = |(text, part): &(String, usize)| width(text) <= columns / part;
         shorter.into_iter().find(fits).map(|(text, _)| text).unwrap_or_default()
     }

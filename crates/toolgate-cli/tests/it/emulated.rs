@@ -97,7 +97,7 @@ impl Emulated {
 
     /// Clears the line that is typed, and waits for the next one: what is typed before that is lost, as at every terminal.
     pub(crate) fn clears(&mut self) {
-        let lines = |screen: &str| screen.lines().filter(|line| line.starts_with('>')).count();
+        let lines = |screen: &str| screen.lines().filter(|line| line.starts_with("> ")).count();
         let before = lines(&self.screen());
         self.presses("\u{3}");
         self.until("a new line", |screen| lines(screen) > before);

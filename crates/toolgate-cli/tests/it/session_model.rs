@@ -73,7 +73,7 @@ async fn an_answer_is_shown_at_a_terminal_as_it_is_meant() {
         ModelAnswer::text(["# Title\n", "- **bold** and \u{1b}[2Jmore\n"]).costing(1200, 34),
     ];
     let (room, _model) = room(answers).await;
-    let mut terminal = Emulated::run(&room, &[], 100);
+    let mut terminal = Emulated::run(&room, &[], 120);
     terminal.sees("🟢 one is ready");
     terminal.presses("go\r");
     terminal.sees("⚙ echo {\"message\":\"hi\"}");

@@ -74,10 +74,10 @@ fn words_are_completed() {
         &terminal.screen().lines().skip(3).collect::<Vec<_>>().join("\n"),
         "
         > /call add how=roughly                          1/1 server · no model · default
-        > /call add a= b= how=                           1/1 server · no model · default
+        > /call add                                      1/1 server · no model · default
         a=    number: one
         b=    number
-        how=  any, optional
+        how=  string, optional
         ",
     );
     terminal.clears();
