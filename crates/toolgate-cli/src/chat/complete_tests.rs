@@ -1,3 +1,5 @@
+//! Tables of lines, each with what could stand at its end.
+
 use toolgate::RawJson;
 use toolgate::call::arguments::{ParameterHelp, describe};
 

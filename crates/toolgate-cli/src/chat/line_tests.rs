@@ -1,3 +1,5 @@
+//! Tables of lines, each with what it is.
+
 use super::{COMMANDS, Line, find, goes_on, joined, program_words, similar};
 
 #[test]
