@@ -9,6 +9,8 @@ use crate::watch::{Awaited, Then};
 pub(crate) enum Who {
     Floor,
     Toolgate,
+    /// The same, at a terminal.
+    AtTerminal,
     /// A process that embeds the library.
     Embedded,
 }
@@ -239,6 +241,19 @@ pub(crate) const HOST_CASES: &[HostCase] = &[
         reference: VERSION,
         ours: Contestant { home: Home::WithRuntime, ..CALL },
         figures: &[(Figure::Ended, Goal::Ratio(2.0)), (Figure::Printed, Goal::Told)],
+    },
+    HostCase {
+        name: "first-prompt",
+        reference: VERSION,
+        ours: Contestant {
+            who: Who::AtTerminal,
+            words: &[],
+            servers: servers(50, 0),
+            home: Home::Fresh,
+            awaited: Awaited { text: "> ", times: 1 },
+            then: Then::IsEnded,
+        },
+        figures: &[(Figure::Printed, Goal::Ratio(10.0))],
     },
     HostCase {
         name: "hanging-1-of-10",

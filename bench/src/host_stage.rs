@@ -9,7 +9,7 @@ use crate::Outcome;
 use crate::embedded::SERVERS_FILE;
 use crate::host_cases::{Contestant, Home, Who};
 use crate::stand_in::{Answers, STARTS_FILE, StandIn};
-use crate::watch::{Program, Seen};
+use crate::watch::{Program, Seen, Streams};
 
 /// A contestant that is ready for its turns.
 pub(crate) struct Stage<'a> {
@@ -61,13 +61,14 @@ impl<'a> Stage<'a> {
     }
 
     async fn run(&self) -> Outcome<Seen> {
-        let program = Program { words: &self.words, home: self.home.path() };
+        let streams = if self.contestant.who == Who::AtTerminal { Streams::Terminal } else { Streams::Pipes };
+        let program = Program { words: &self.words, home: self.home.path(), streams };
         program.watch(self.contestant.awaited, self.contestant.then).await
     }
 
     async fn tell_runtime(&self, word: &str) -> Outcome {
         let words = [self.toolgate.display().to_string(), word.to_owned()];
-        Program { words: &words, home: self.home.path() }.finish().await
+        Program { words: &words, home: self.home.path(), streams: Streams::Pipes }.finish().await
     }
 }
 
@@ -77,7 +78,7 @@ fn furnish(contestant: &Contestant, toolgate: &Path) -> Outcome<(TempDir, Vec<St
     let this = std::env::current_exe()?.display().to_string();
     let mut words = match contestant.who {
         Who::Floor => vec![this.clone(), "floor".to_owned()],
-        Who::Toolgate => vec![toolgate.display().to_string()],
+        Who::Toolgate | Who::AtTerminal => vec![toolgate.display().to_string()],
         Who::Embedded => vec![this.clone()],
     };
     if contestant.servers.is_some() {

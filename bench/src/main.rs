@@ -27,6 +27,7 @@ mod soak;
 mod soak_host;
 mod stand_in;
 mod token_server;
+mod typed_at;
 mod watch;
 
 use std::process::ExitCode;

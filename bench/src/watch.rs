@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem::Finder;
 use tokio::io::AsyncReadExt;
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, Command};
 
 use crate::Outcome;
+use crate::typed_at::{Output, Screen};
 
 /// A process that takes longer is ended, and the run fails.
 const PROCESS_MAX: Duration = Duration::from_secs(120);
@@ -71,6 +72,15 @@ pub(crate) struct Activity {
 pub(crate) struct Program<'a> {
     pub(crate) words: &'a [String],
     pub(crate) home: &'a Path,
+    pub(crate) streams: Streams,
+}
+
+/// What a program is connected to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Streams {
+    Pipes,
+    /// A terminal, at which nobody types.
+    Terminal,
 }
 
 impl Program<'_> {
@@ -87,9 +97,17 @@ impl Program<'_> {
         let complaints = self.home.join("stderr");
         let stderr = std::fs::File::create(&complaints)?;
         command.current_dir(self.home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+        let screen = match self.streams {
+            Streams::Pipes => None,
+            Streams::Terminal => Some(Screen::new(&mut command)?),
+        };
         let started = Instant::now();
         let mut child = command.kill_on_drop(true).spawn().map_err(|error| format!("{program}: {error}"))?;
-        let watching = watch(&mut child, started, awaited, then);
+        let output = match screen {
+            Some(screen) => screen.output()?,
+            None => Box::new(child.stdout.take().ok_or("no stdout")?),
+        };
+        let watching = watch(&mut child, output, started, (awaited, then));
         let in_time = tokio::time::timeout(PROCESS_MAX, watching).await;
         let outcome = in_time.unwrap_or_else(|_| Err(format!("not done after {PROCESS_MAX:?}").into()));
         if outcome.is_ok() {
@@ -101,8 +119,7 @@ impl Program<'_> {
     }
 }
 
-async fn watch(child: &mut Child, started: Instant, awaited: Awaited, then: Then) -> Outcome<Seen> {
-    let stdout = child.stdout.take().ok_or("no stdout")?;
+async fn watch(child: &mut Child, stdout: Output, started: Instant, (awaited, then): (Awaited, Then)) -> Outcome<Seen> {
     let pid = child.id().ok_or("no process id")?;
     let mut reading = Reading { stdout, chunk: vec![0; 256 * 1024], kept: 0, count: 0, awaited };
     let mut seen = Seen::default();
@@ -158,7 +175,7 @@ async fn watch(child: &mut Child, started: Instant, awaited: Awaited, then: Then
 
 /// Counts a text in a stream of chunks.
 struct Reading {
-    stdout: ChildStdout,
+    stdout: Output,
     chunk: Vec<u8>,
     /// Bytes at the start of the chunk that may be the beginning of one more.
     kept: usize,

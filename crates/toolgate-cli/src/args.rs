@@ -19,9 +19,11 @@ const VERSION: &str = concat!("toolgate ", env!("CARGO_PKG_VERSION"), "\n");
 
 const EXAMPLES: &str = "\
 Examples:
+  toolgate                                        a session: all of this, one line after the other
   toolgate tools                                  what there is to use
   toolgate call read_file path=README.md          use one of them
   toolgate call search --args '{\"query\": \"mcp\"}' --json
+  toolgate -p 'What is in this folder?'           have a model use them
   toolgate --config servers.json mcp list         another settings file for this run";
 
 /// An MCP host: every tool, prompt and resource of the MCP servers you have configured, in a terminal or a script.
@@ -29,20 +31,21 @@ Examples:
 #[command(
     name = "toolgate",
     version,
-    subcommand_required = true,
-    arg_required_else_help = true,
     after_help = EXAMPLES,
     after_long_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP)
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
+    ask: commands::ask_model::Arguments,
+    #[command(flatten)]
     pub(crate) options: Options,
+    /// None begins a session.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// Options that every command takes, before or after its name.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Options {
     /// Take the servers from this file instead of your settings
@@ -87,6 +90,26 @@ impl Options {
     /// The servers of this run. An empty list is a list too, and allows nothing.
     pub(crate) fn allowed_servers(&self) -> Option<Vec<String>> {
         self.allowed_mcp_server_names.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()))
+    }
+
+    /// These, with those of a whole session where nothing else was typed.
+    #[must_use]
+    pub(crate) fn over(self, session: &Self) -> Self {
+        let Self { config, server, allowed_mcp_server_names, mode, allowed_tools, policy, .. } = session.clone();
+        Self {
+            config: self.config.or(config),
+            server: self.server.or(server),
+            allowed_mcp_server_names: self.allowed_mcp_server_names.or(allowed_mcp_server_names),
+            mode: self.mode.or(mode),
+            allowed_tools: self.allowed_tools.or(allowed_tools),
+            policy: self.policy.or(policy),
+            trust_folder: self.trust_folder || session.trust_folder,
+            json: self.json || session.json,
+            debug: self.debug || session.debug,
+            headless: self.headless || session.headless,
+            yes: self.yes || session.yes,
+            no_color: self.no_color || session.no_color,
+        }
     }
 
     /// The rules of this run.
@@ -156,12 +179,14 @@ pub(crate) enum Command {
     Ps(commands::ps::Arguments),
     Completions(commands::completions::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
+    #[command(skip)]
+    Ask(commands::ask_model::Arguments),
 }
 
 /// What the command line comes to.
 pub(crate) enum Typed {
     /// A command to run.
-    Run(Cli),
+    Run(Box<Cli>),
     /// Help or a version was asked for.
     Show(String),
     /// It was typed wrong, or nothing was typed: the text says how to do it.
@@ -180,15 +205,15 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if let Some(cli) = parse_frequent(&words) {
-        return Typed::Run(cli);
+        return settled(cli);
     }
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
     match Cli::try_parse_from(words) {
         Ok(mut cli) => {
-            if let Command::Mcp(commands::mcp::Command::Add(add)) = &mut cli.command {
+            if let Some(Command::Mcp(commands::mcp::Command::Add(add))) = &mut cli.command {
                 add.taken = taken;
             }
-            Typed::Run(cli)
+            settled(cli)
         }
         Err(error) if !error.use_stderr() => Typed::Show(error.to_string()),
         Err(error) if wants_json && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -196,6 +221,25 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
         }
         Err(error) => Typed::Wrong(error.to_string()),
     }
+}
+
+/// What is said to a model is a command without a name.
+fn settled(mut cli: Cli) -> Typed {
+    if !cli.ask.is_given() {
+        return Typed::Run(Box::new(cli));
+    }
+    if cli.command.is_some() {
+        let message = "`-p` stands alone, without a command";
+        return match cli.options.json {
+            true => Typed::WrongForPrograms(CommandError::usage(message)),
+            false => Typed::Wrong(format!("error: {message}\n")),
+        };
+    }
+    // Nobody is asked anything, and what goes wrong is told in the form that was asked for.
+    cli.options.headless = true;
+    cli.options.json |= cli.ask.is_for_programs();
+    cli.command = Some(Command::Ask(std::mem::take(&mut cli.ask)));
+    Typed::Run(Box::new(cli))
 }
 
 /// Adds what a command takes to its grammar.
@@ -222,6 +266,7 @@ fn parse_frequent(words: &[OsString]) -> Option<Cli> {
 /// The grammar of one command, with the options of all.
 fn grammar_of(name: &'static str, takes: Takes) -> clap::Command {
     let grammar = Options::augment_args(clap::Command::new("toolgate")).subcommand_required(true);
+    let grammar = commands::ask_model::Arguments::augment_args(grammar);
     grammar.subcommand(takes(clap::Command::new(name)))
 }
 
@@ -268,7 +313,7 @@ mod tests {
             assert!(cli.options.json, "{line}");
             assert_eq!(cli.options.server.as_deref(), Some("s"), "{line}");
             assert_eq!(cli.options.config.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
-            let is_yes = matches!(&cli.command, Command::Call(_));
+            let is_yes = matches!(&cli.command, Some(Command::Call(_)));
             assert_eq!(cli.options.yes, is_yes, "{line}");
         }
     }

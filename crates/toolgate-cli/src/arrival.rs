@@ -27,7 +27,7 @@ const BUILT_IN_WAIT: Duration = Duration::from_secs(2);
 const FRONT_WAIT: Duration = Duration::from_millis(50);
 
 /// A wait shorter than this needs no explanation.
-const UNEXPLAINED_WAIT: Duration = Duration::from_millis(300);
+pub(crate) const UNEXPLAINED_WAIT: Duration = Duration::from_millis(300);
 
 /// The servers of a host, as they become ready.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use toolgate::audit::{ArgumentsKept, AuditOptions, Fsync, Unusual, UnusualUse};
 use toolgate::call::{CallRules, Confirmer, NobodyConfirms};
-use toolgate::grants::Grants;
 use toolgate::policy::{Permissions, Presence};
 use toolgate::rulebook::{Rulebook, grants_last_in_run, lasting_of_run, mode_of_run};
 use toolgate::settings::Settings;
@@ -21,8 +20,11 @@ use crate::session::Session;
 pub(crate) fn rulebook(session: &Session, setup: &Setup) -> Result<Rulebook> {
     let rulebook = setup.rulebook();
     let talk = session.printer.talk();
-    rulebook.diagnostics.iter().for_each(|diagnostic| tell(diagnostic, talk));
-    rulebook.troubles.iter().for_each(|error| talk.error(&CommandError::from(error)));
+    // Whoever types one command after the other is told once.
+    if session.lasting().is_none() {
+        rulebook.diagnostics.iter().for_each(|diagnostic| tell(diagnostic, talk));
+        rulebook.troubles.iter().for_each(|error| talk.error(&CommandError::from(error)));
+    }
     match rulebook.error() {
         Some(error) => Err(CommandError::from(error).hint("`toolgate policy check` shows everything that is wrong")),
         None => Ok(rulebook),
@@ -42,6 +44,9 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     };
     let presence = if options.yes || can_ask { Presence::Interactive } else { Presence::Headless };
     let rules = common(session, setup, presence)?;
+    if let Some(host) = session.lasting() {
+        return Ok(CallRules { confirmer, audit: host.audit(), ..rules });
+    }
     let talk = session.printer.talk().clone();
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
         talk.error(&CommandError::from(error));
@@ -64,7 +69,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
     Ok(CallRules {
         permissions: Permissions::new(rulebook.policy),
         checkers: rulebook.checkers,
-        grants: Some(Arc::new(Grants::open(&setup.env))),
+        grants: Some(session.grants(&setup.env)),
         mode: mode_of_run(session.options().mode, &setup.settings, &setup.folder)?,
         presence,
         folder_is_trusted: setup.folder.is_vouched_for(),

@@ -85,6 +85,11 @@ impl Configured {
         Self { setup }
     }
 
+    /// What was read, where what is odd in it has been said before.
+    pub(crate) const fn known(setup: Setup) -> Self {
+        Self { setup }
+    }
+
     /// The names of the servers, as far as the settings can be read.
     pub(crate) fn names(env: &HostEnv, options: &SetupOptions) -> Vec<String> {
         let servers = Setup::read(env, options).map(|setup| setup.servers).unwrap_or_default();

@@ -26,6 +26,8 @@ pub(crate) enum Ending {
     Untrusted = 8,
     /// A check found something.
     Found = 9,
+    /// The model failed, or was asked as often as it may be.
+    Model = 10,
     /// What was done could not be written out.
     Output = 74,
 }
@@ -56,6 +58,7 @@ Exit codes:
   7  no such server, tool, prompt or resource
   8  the folder is not trusted
   9  a check found something
+ 10  the model failed, or was asked as often as it may be
  74  the output could not be written, whatever was done";
 
 #[cfg(test)]
@@ -75,9 +78,10 @@ mod tests {
             Ending::Unknown,
             Ending::Untrusted,
             Ending::Found,
+            Ending::Model,
         ];
         for ending in all {
-            assert!(HELP.contains(&format!("\n  {}  ", ending.code())), "{ending:?}");
+            assert!(HELP.contains(&format!("\n{:>3}  ", ending.code())), "{ending:?}");
         }
     }
 }

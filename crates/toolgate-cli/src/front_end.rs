@@ -76,6 +76,7 @@ impl FrontEnd for Person {
             .as_deref()
             .map(|message| format!(", {}", short(message, PROGRESS_CHARS_MAX)))
             .unwrap_or_default();
-        self.talk.waits(&format!("{} of {}: {how_far}{message}", news.tool, news.server));
+        let words = format!("{} of {}: {how_far}{message}", news.tool, news.server);
+        self.talk.waits_with(&words, news.percent());
     }
 }

@@ -3,6 +3,12 @@
 /// Arguments read from a file or from stdin: more than any tool takes in one call.
 pub(crate) const ARGUMENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// What is added to a prompt from stdin: more than any model has in view.
+pub(crate) const PIPED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// How long nothing comes from stdin before it is said that it is waited for.
+pub(crate) const PIPE_SILENCE_MS: u64 = 3_000;
+
 /// Arguments that a hint repeats: with more of them it is no command line to be copied.
 pub(crate) const HINT_ARGUMENTS_BYTES_MAX: usize = 200;
 
@@ -127,3 +133,33 @@ pub(crate) const RUNTIME_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The end of the log that is shown when the runtime did not start.
 pub(crate) const RUNTIME_LOG_LINES_MAX: usize = 10;
+
+/// A line typed or read in a session: a pasted file, but no dump.
+pub(crate) const TYPED_LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Lines of earlier sessions that can be looked back at.
+pub(crate) const HISTORY_LINES_MAX: usize = 2000;
+
+/// The file they are kept in; when it is longer, its older half is forgotten.
+pub(crate) const HISTORY_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Lines that wait to be shown above the one that is typed.
+pub(crate) const NEWS_LINES_MAX: usize = 200;
+
+/// What can be chosen from while typing; more is no choice.
+pub(crate) const CANDIDATES_MAX: usize = 200;
+
+/// Entries of a folder that are looked at to complete the name of a file.
+pub(crate) const FOLDER_ENTRIES_MAX: usize = 5000;
+
+/// How long a server may take to complete what is typed; the person waits.
+pub(crate) const COMPLETION_MS: u64 = 400;
+
+/// Resources of one server that are listed beside what else it offers; the others are counted.
+pub(crate) const LISTED_RESOURCES_MAX: usize = 10;
+
+/// What is shown of a call that a model makes: what it is called with, or why it failed.
+pub(crate) const CALL_SHOWN_CHARS_MAX: usize = 200;
+
+/// A file that goes to a model with what was typed; the rest of a larger one is for a tool to read.
+pub(crate) const REFERENCED_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;

@@ -38,6 +38,10 @@ impl LoginGuide for TerminalGuide {
             return Box::pin(async { true });
         }
         let talk = self.talk.clone();
+        // Whoever types something else is told, and logs in when they like.
+        if talk.is_typed_at() {
+            return Box::pin(async { false });
+        }
         let (asker, waiting) = Asker::new();
         let asking = tokio::task::spawn_blocking(move || {
             let question = format!("{} Log in now?", reason(&server, &why));

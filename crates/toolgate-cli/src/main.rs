@@ -7,6 +7,8 @@ mod session;
 
 mod commands;
 
+mod chat;
+
 mod call_rules;
 mod configured;
 mod similar;
@@ -61,7 +63,10 @@ fn main() -> ExitCode {
         Typed::Run(cli) => {
             let mut session = Session::new(cli.options);
             warnings::shown_on(session.printer.talk());
-            commands::run(&mut session, cli.command).into()
+            match cli.command {
+                Some(command) => commands::run(&mut session, command).into(),
+                None => commands::session(&mut session).into(),
+            }
         }
         Typed::Show(text) => printer::show(&text).into(),
         Typed::Wrong(text) => {

@@ -72,6 +72,11 @@ impl Printer {
         Self { form, terminal, talk: Arc::new(Talk::new(&terminal)), out }
     }
 
+    /// Prints to stdout, for one command of many that share their talk.
+    pub(crate) fn beside(form: Form, terminal: Terminal, talk: Arc<Talk>) -> Self {
+        Self { talk, ..Self::new(form, terminal) }
+    }
+
     /// Prints to somebody elsewhere, who has a terminal like that.
     pub(crate) fn to(form: Form, terminal: Terminal, talk: Talk, out: Box<dyn Write + Send>) -> Self {
         let out = BufWriter::with_capacity(PIECE_BYTES, Sink::Elsewhere(out));
@@ -124,6 +129,13 @@ impl Printer {
     /// A result of a tool as it is, for the program that reads it; on a terminal it is for a person all the same.
     pub(crate) fn raw_result(&mut self, text: &str) -> Result<()> {
         if self.terminal.stdout { self.result(text) } else { self.whole(text) }
+    }
+
+    /// A piece of what a model says, at once: as it is for a program, and harmless on a terminal.
+    pub(crate) fn piece(&mut self, text: &str) -> Result<()> {
+        let shown = if self.terminal.stdout { visible::text(text) } else { text.into() };
+        self.out.write_all(shown.as_bytes())?;
+        self.flush()
     }
 
     fn whole(&mut self, text: &str) -> Result<()> {

@@ -7,34 +7,31 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use inquire::ui::RenderConfig;
 use toolgate::audit::{AuditOptions, FileAudit};
-use toolgate::auth::store::TokenStore;
 use toolgate::call::Confirmer;
-use toolgate::shape::visible;
-use toolgate::{Host, HostDirs, HostEnv, Memory, Setup, SetupOptions, SystemClock};
+use toolgate::grants::Grants;
+use toolgate::policy::Mode;
+use toolgate::{HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
 
 use crate::args::Options;
-use crate::configured::{Configured, Plan, naming, of_broken};
+use crate::chat::LastingHost;
+use crate::configured::{Configured, of_broken};
 use crate::confirm::PersonConfirms;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::front_end::Person;
 use crate::interrupt::Interrupts;
-use crate::login::TerminalGuide;
 use crate::printer::{Form, Printer};
 use crate::runtime::conditions::{Conditions, number};
-use crate::runtime::context::Context;
 use crate::runtime::frames::Errand;
-use crate::runtime::hosts::{Lent, Listener};
 use crate::runtime::place::Place;
 use crate::runtime::visit::{Visit, VisitorConfirms, World};
 use crate::runtime::words::is_shared;
 use crate::terminal::Terminal;
 use crate::trouble::Surroundings;
 use crate::trust_question::{self, Settled};
-use crate::wire_tap;
+
+mod hosting;
 
 /// Where the administrator's files are.
 const SYSTEM_FOLDER: &str = "/etc/toolgate";
@@ -57,6 +54,8 @@ pub(crate) struct Session {
     pub(crate) printer: Printer,
     /// Whoever brought the command, when it is run for somebody else.
     visit: Option<Arc<Visit>>,
+    /// The host that outlives the command, when it is one of many that are typed one after the other.
+    lasting: Option<Arc<LastingHost>>,
 }
 
 impl Session {
@@ -71,7 +70,7 @@ impl Session {
         let printer = Printer::new(form, terminal);
         let (dirs, workspace) = (folders(variable), current_folder());
         let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
-        Self { options, env, printer, visit: None }
+        Self { options, env, printer, visit: None, lasting: None }
     }
 
     /// Looks around in the world of somebody who brought a command.
@@ -82,7 +81,31 @@ impl Session {
         let printer = visit.printer(form, terminal);
         let dirs = folders(|name| vars.get(name).map(Into::into));
         let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
-        Self { options, env, printer, visit: Some(visit) }
+        Self { options, env, printer, visit: Some(visit), lasting: None }
+    }
+
+    /// For one command of many, with what was typed for it alone. The window may have another size than before.
+    pub(crate) fn for_line(&self, typed: Options) -> Self {
+        let options = typed.over(&self.options);
+        let form = if options.json { Form::Json } else { Form::Text };
+        let terminal = Terminal::around(&self.env.vars, options.no_color);
+        let printer = Printer::beside(form, terminal, self.printer.talk().clone());
+        Self { options, env: self.env.clone(), printer, visit: None, lasting: self.lasting.clone() }
+    }
+
+    /// From now on commands use this host, which outlives them.
+    pub(crate) fn lasts_with(&mut self, host: Arc<LastingHost>) {
+        self.lasting = Some(host);
+    }
+
+    /// The host that outlives the command.
+    pub(crate) const fn lasting(&self) -> Option<&Arc<LastingHost>> {
+        self.lasting.as_ref()
+    }
+
+    /// Lets more or less through without a question, from the next command on.
+    pub(crate) const fn set_mode(&mut self, mode: Mode) {
+        self.options.mode = Some(mode);
     }
 
     /// For somebody who reads JSON, when what was typed could not be read.
@@ -135,7 +158,8 @@ impl Session {
             return Err(of_broken(error));
         }
         let talk = self.printer.talk();
-        if trust_question::can_ask(self) {
+        // A session asked when it began.
+        if trust_question::can_ask(self) && self.lasting.is_none() {
             if self.visit.is_some() {
                 // There is no terminal here on which the person could be asked.
                 if trust_question::has_to_ask(&setup.folder) {
@@ -148,7 +172,8 @@ impl Session {
         if let Err(error) = setup.record_first_use() {
             talk.error(&error.into());
         }
-        Ok(Configured::new(setup, talk))
+        // What is odd has been said when the session began, and is when it changes.
+        Ok(if self.lasting.is_some() { Configured::known(setup) } else { Configured::new(setup, talk) })
     }
 
     /// The servers of the settings, for a command that shows them and has no place to say what could not be read.
@@ -180,13 +205,13 @@ impl Session {
             config: self.options.config.clone(),
             allowed_servers: self.options.allowed_servers(),
             trust_folder: self.options.trust_folder.then_some(true),
+            disabled_for_session: self.lasting.as_ref().map(|host| host.switched_off()).unwrap_or_default(),
             rules: self.options.rules(),
-            ..SetupOptions::default()
         }
     }
 
     /// Whether somebody can be asked something.
-    fn can_be_asked(&self) -> bool {
+    pub(crate) fn can_be_asked(&self) -> bool {
         self.printer.terminal().can_ask() && !self.options.headless && !self.options.json
     }
 
@@ -207,17 +232,27 @@ impl Session {
         }
     }
 
-    /// What stands in stdin.
+    /// What the person allowed before.
+    pub(crate) fn grants(&self, env: &HostEnv) -> Arc<Grants> {
+        self.lasting.as_ref().map_or_else(|| Arc::new(Grants::open(env)), |host| host.grants().clone())
+    }
+
+    /// What stands in stdin. Nothing, where commands are read from it.
     pub(crate) fn stdin(&self) -> Box<dyn std::io::Read> {
-        match &self.visit {
-            Some(visit) => Box::new(visit.stdin()),
-            None => Box::new(std::io::stdin().lock()),
+        match (&self.visit, &self.lasting) {
+            (Some(visit), _) => Box::new(visit.stdin()),
+            (None, Some(_)) => Box::new(std::io::empty()),
+            (None, None) => Box::new(std::io::stdin().lock()),
         }
     }
 
     /// Who may want the command to stop.
     pub(crate) fn interrupts(&self) -> Interrupts {
-        self.visit.as_ref().map_or(Interrupts::Signals, |visit| visit.interrupts())
+        match (&self.visit, &self.lasting) {
+            (Some(visit), _) => visit.interrupts(),
+            (None, Some(host)) => host.interrupts(),
+            (None, None) => Interrupts::Signals,
+        }
     }
 
     /// Ends a command that is run for somebody else, unless it has begun: they run it themselves, with a terminal and servers of their own.
@@ -228,162 +263,11 @@ impl Session {
         }
     }
 
-    /// A host of this command alone, or one that is lent to it. With nothing started yet, as far as the command can see.
-    async fn host(&self, plan: &Plan) -> Result<UsedHost> {
-        let Some(visit) = &self.visit else { return Ok(UsedHost::Own(self.own_host(plan))) };
-        let context = Context::of(plan, &self.options, self.can_be_asked());
-        if plan.memory != Memory::Used {
-            // Whoever wants to ask servers anew asks servers of their own, and those that are shared are asked meanwhile.
-            visit.hosts().refresh(&context);
-            self.hand_back()?;
-        }
-        let talk = self.printer.talk().clone();
-        let person = Person { talk, can_be_asked: false, login_guide: None, wants_details: false };
-        let listener = Listener { person, visit: visit.clone() };
-        match visit.hosts().lend(context, plan, listener).await {
-            Some(lent) => {
-                // There is nobody here who could lead the person through it. Whoever uses one server notices by itself.
-                if plan.shows_all && plan.offers_login && self.can_be_asked() && lent.wants_login(plan).await {
-                    self.hand_back()?;
-                }
-                Ok(UsedHost::Lent(lent))
-            }
-            None => {
-                self.hand_back()?;
-                Ok(UsedHost::Own(self.own_host(plan)))
-            }
-        }
-    }
-
-    fn own_host(&self, plan: &Plan) -> Host {
-        let can_be_asked = self.can_be_asked() && self.visit.is_none();
-        let guide = TerminalGuide {
-            talk: self.printer.talk().clone(),
-            asks_first: true,
-            opens_browser: self.has_a_browser(),
-            somebody_types: can_be_asked,
-            reads_lines: true,
-        };
-        let person = Person {
-            talk: self.printer.talk().clone(),
-            can_be_asked,
-            login_guide: (can_be_asked && plan.offers_login).then(|| Arc::new(guide)),
-            wants_details: self.options.debug,
-        };
-        let mut builder = Host::builder((*plan.env).clone())
-            .front_end(Arc::new(person))
-            .interest(plan.interest)
-            .naming(naming(&plan.settings))
-            .connect_limit(plan.settings.connect_limit())
-            .env_exceptions(plan.env_exceptions.clone())
-            .call_rules(plan.call_rules.clone())
-            .token_store(TokenStore::of(&plan.settings))
-            .memory(plan.memory)
-            .for_one_question();
-        if self.options.debug {
-            builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
-        }
-        builder.build()
-    }
-
-    /// Works with servers: starts them, and stops them when the work is done, has failed, or is no longer wanted.
-    ///
-    /// A failure is told before the servers are stopped, which may take a moment.
-    pub(crate) fn with_host(
-        &mut self,
-        plan: &Plan,
-        work: impl AsyncFnOnce(&Host, &mut Printer) -> Result<Ending>,
-    ) -> Result<Ending> {
-        self.in_runtime(async |session| {
-            let interrupts = session.interrupts();
-            let used = tokio::select! {
-                biased;
-                used = session.host(plan) => used?,
-                () = interrupts.next() => return Err(CommandError::interrupted()),
-            };
-            let host = used.host();
-            let ended = {
-                let mut working = std::pin::pin!(work(host, &mut session.printer));
-                tokio::select! {
-                    biased;
-                    ended = &mut working => ended,
-                    // The work knows best what was interrupted, when it has heard of it.
-                    () = interrupts.next() => working.now_or_never().unwrap_or_else(|| Err(CommandError::interrupted())),
-                }
-            };
-            let can_log_in = plan.offers_login && session.can_be_asked();
-            match ended.as_ref().err().map(CommandError::ending) {
-                Some(Ending::LoginNeeded) if can_log_in => session.hand_back()?,
-                // A server that has run for long may have it by now, and not say so.
-                Some(Ending::Unknown) => session.hand_back()?,
-                _ => {}
-            }
-            let printer = &mut session.printer;
-            printer.talk().waits_no_more();
-            printer.talk().give_up_question();
-            let ended = match ended.and_then(|ending| Ok(printer.flush().map(|()| ending)?)) {
-                Ok(ending) => ending,
-                Err(error) => printer.report(&error),
-            };
-            if session.options.debug {
-                let_servers_speak(host, &session.printer);
-            }
-            tokio::select! {
-                () = host.shutdown() => {}
-                () = interrupts.next() => {} // Whoever says it twice means it.
-            }
-            session.printer.talk().give_up_question();
-            Ok(ended)
-        })
-    }
-
-    /// Does something that waits for others.
-    pub(crate) fn in_runtime(&mut self, work: impl AsyncFnOnce(&mut Self) -> Result<Ending>) -> Result<Ending> {
-        if self.visit.is_some() {
-            // One that is shared: what goes on in it goes on when this command has ended.
-            return tokio::runtime::Handle::current().block_on(work(self));
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| {
-            CommandError::new(Ending::Unreachable, "runtime", format!("cannot start the runtime: {error}"))
-        })?;
-        let ended = runtime.block_on(work(self));
-        // A thread that still waits for a key or for stdin is not waited for.
-        runtime.shutdown_background();
-        ended
-    }
-
     /// The names of the servers in the settings, as far as they can be read.
     pub(crate) fn server_names(config: Option<&Path>) -> Vec<String> {
         let options = Options { config: config.map(Path::to_owned), ..Options::default() };
         let session = Self::new(options);
         Configured::names(&session.env, &session.setup_options())
-    }
-}
-
-/// The host that a command uses.
-#[derive(Debug)]
-enum UsedHost {
-    Own(Host),
-    Lent(Lent),
-}
-
-impl UsedHost {
-    const fn host(&self) -> &Host {
-        match self {
-            Self::Own(host) => host,
-            Self::Lent(lent) => &lent.host,
-        }
-    }
-}
-
-/// What servers wrote to stderr.
-fn let_servers_speak(host: &Host, printer: &Printer) {
-    for view in host.servers() {
-        for line in host.stderr_tail(view.name()).lines() {
-            let who = visible::line(view.name()).into_owned();
-            printer.talk().line(&format!("{who} stderr: {}", visible::line(line)));
-        }
     }
 }
 

@@ -2,12 +2,16 @@
 
 use std::fmt;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use toolgate::shape::visible;
 
+use crate::columns::cut;
+use crate::confirm::measured_columns;
 use crate::error::CommandError;
 use crate::limits::HELD_BACK_LINES_MAX;
 use crate::question::{Asker, OpenQuestion};
@@ -15,6 +19,18 @@ use crate::terminal::{Paint, Terminal};
 
 /// How often the line that shows who is waited for moves.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How wide a terminal is that does not say.
+const COLUMNS: usize = 80;
+
+/// How wide a bar is that shows how far something is.
+const BAR: &str = "{spinner} {bar:16} {msg}";
+
+/// The same where nobody knows how far it is.
+const SPINNER: &str = "{spinner} {msg}";
+
+/// Columns beside the message: the spinner, the bar, and what a terminal echoes of Ctrl-C, which must not begin a new line.
+const BESIDE: usize = 24;
 
 /// Somebody who is talked to through a connection instead of on stderr. Must not block: servers talk too.
 pub(crate) trait Listener: fmt::Debug + Send + Sync {
@@ -38,6 +54,17 @@ pub(crate) struct Talk {
     screen: Mutex<Screen>,
     /// Held while a question stands on the screen: one at a time.
     question: Mutex<()>,
+    /// Told when nobody types any more.
+    typing_ended: Condvar,
+}
+
+/// Somebody types a line, and the screen belongs to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Typing {
+    /// Takes lines that are to be shown above it.
+    pub(crate) above: SyncSender<String>,
+    /// Has whoever types stop for a moment, to be asked something.
+    pub(crate) pause: Arc<AtomicBool>,
 }
 
 /// What stands on the terminal.
@@ -51,6 +78,8 @@ struct Screen {
     question: Option<OpenQuestion>,
     /// The command has ended: a question that is still open is left alone, and no other is asked.
     asks_no_more: bool,
+    /// Somebody types.
+    typing: Option<Typing>,
     held_back: Vec<String>,
     dropped: usize,
 }
@@ -58,8 +87,9 @@ struct Screen {
 impl Talk {
     /// Talks on stderr.
     pub(crate) fn new(terminal: &Terminal) -> Self {
-        let (screen, question) = (Mutex::default(), Mutex::default());
-        Self { is_terminal: terminal.stderr, paint: terminal.paint_talk(), listener: None, screen, question }
+        let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
+        let paint = terminal.paint_talk();
+        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -83,6 +113,12 @@ impl Talk {
             return listener.hears(line);
         }
         let mut screen = self.screen();
+        if let Some(typing) = &screen.typing {
+            if typing.above.try_send(line.to_owned()).is_err() {
+                screen.hold_back(line);
+            }
+            return;
+        }
         if screen.is_asking() {
             screen.hold_back(line);
             return;
@@ -93,6 +129,34 @@ impl Talk {
         }
     }
 
+    /// From now on somebody types: what is said stands above that.
+    pub(crate) fn somebody_types(&self, typing: Typing) {
+        let mut screen = self.screen();
+        screen.clear();
+        screen.typing = Some(typing);
+    }
+
+    /// Whether somebody types at this moment.
+    pub(crate) fn is_typed_at(&self) -> bool {
+        self.screen().typing.is_some()
+    }
+
+    /// Nobody types any more. Returns when whoever waited to ask something has been answered.
+    pub(crate) fn nobody_types(&self) {
+        {
+            let mut screen = self.screen();
+            screen.typing = None;
+            screen.let_go();
+        }
+        self.typing_ended.notify_all();
+        drop(self.question.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// After a command of many: questions may be asked again.
+    pub(crate) fn asks_again(&self) {
+        self.screen().asks_no_more = false;
+    }
+
     /// Says why something was not done.
     pub(crate) fn error(&self, error: &CommandError) {
         error.lines(self.paint).iter().for_each(|line| self.line(line));
@@ -100,8 +164,24 @@ impl Talk {
 
     /// Shows what is waited for, on a terminal; anywhere else nothing.
     pub(crate) fn waits(&self, for_what: &str) {
+        self.waits_with(for_what, None);
+    }
+
+    /// The same, unless something is shown already.
+    pub(crate) fn waits_unless_told(&self, for_what: &str) {
+        let is_told = {
+            let screen = self.screen();
+            screen.waiting.is_some() || screen.waits_elsewhere
+        };
+        if !is_told {
+            self.waits(for_what);
+        }
+    }
+
+    /// The same, with how far it is, in percent, where that is known.
+    pub(crate) fn waits_with(&self, for_what: &str, percent: Option<f64>) {
         let mut screen = self.screen();
-        if !self.is_terminal || screen.is_asking() {
+        if !self.is_terminal || screen.is_asking() || screen.typing.is_some() {
             return;
         }
         if let Some(listener) = &self.listener {
@@ -109,14 +189,16 @@ impl Talk {
             return listener.sees_waiting(Some(for_what));
         }
         let bar = screen.waiting.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
-            }
+            let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
             bar
         });
-        bar.set_message(visible::line(for_what).into_owned());
+        if let Ok(style) = ProgressStyle::with_template(if percent.is_some() { BAR } else { SPINNER }) {
+            bar.set_style(style.progress_chars("██░"));
+        }
+        bar.set_position(whole_percent(percent.unwrap_or_default()));
+        let room = measured_columns().unwrap_or(COLUMNS).saturating_sub(BESIDE);
+        bar.set_message(cut(&visible::line(for_what), room));
     }
 
     /// The command is about to do what it is for, and that may take its time.
@@ -146,6 +228,10 @@ impl Talk {
         let _one_at_a_time = self.question.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut screen = self.screen();
+            while let Some(typing) = &screen.typing {
+                typing.pause.store(true, Ordering::Relaxed);
+                screen = self.typing_ended.wait(screen).unwrap_or_else(PoisonError::into_inner);
+            }
             if asker.is_gone() || screen.asks_no_more {
                 return None;
             }
@@ -205,6 +291,12 @@ impl Screen {
             self.dropped += 1;
         }
     }
+}
+
+/// Between nothing and all.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 100")]
+fn whole_percent(percent: f64) -> u64 {
+    if percent.is_finite() { percent.clamp(0.0, 100.0) as u64 } else { 0 }
 }
 
 /// One write for one line, so that lines of several programs on the same terminal stay lines.

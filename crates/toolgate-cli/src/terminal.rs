@@ -64,6 +64,17 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
+    /// Whether there are colours.
+    pub(crate) const fn is_on(self) -> bool {
+        self.on
+    }
+
+    /// With colours, for tests.
+    #[cfg(test)]
+    pub(crate) const fn always() -> Self {
+        Self { on: true }
+    }
+
     /// What stands out.
     pub(crate) const fn bold<T: fmt::Display>(self, text: T) -> Painted<T> {
         self.with("1", text)

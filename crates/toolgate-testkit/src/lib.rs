@@ -4,6 +4,7 @@
 //! - [`in_process`]: a script over a pipe. [`stdio`]: a script as a real process, the `scripted-server` program.
 //! - [`ScriptedHttp`]: a script over HTTP, streamable and legacy SSE, on a loopback port.
 //! - [`AuthServer`]: a script over HTTP behind a login, and the authorization server that gives the tokens, as an [`AuthScript`].
+//! - [`ModelServer`]: a model over HTTP in the wire formats of three providers, as a [`ModelScript`].
 //! - [`chaos`]: servers on which nothing can be relied, the `chaos-server` program.
 //! - [`ClientScript`]: an MCP client as data, over byte streams and HTTP; a run gives a [`Transcript`].
 //! - [`Record`]: what the server saw, to be asserted on.
@@ -25,6 +26,8 @@ pub mod in_process;
 pub mod stdio;
 
 pub mod auth_server;
+
+pub mod model_server;
 
 pub mod chaos;
 
@@ -58,6 +61,7 @@ pub use client_transcript::{End, Exchange, Transcript};
 pub use fault::{HttpAnswer, What, When};
 pub use http_server::ScriptedHttp;
 pub use mock_server::{MockServer, TestTool};
+pub use model_server::{ModelAnswer, ModelScript, ModelServer, ModelStop, Said, WireFormat};
 pub use offer::{Change, ListKind, PromptScript, ResourceScript, ToolScript};
 pub use record::{Event, Record};
 pub use script::Script;

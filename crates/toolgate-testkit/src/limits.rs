@@ -54,3 +54,6 @@ pub const CHAOS_RESTART_MS: u64 = 30;
 
 /// How often a chaos server tries to listen at an address that is taken.
 pub const CHAOS_LISTEN_ATTEMPTS_MAX: usize = 100;
+
+/// How long a test waits for what a model is to see, so that one that waits in vain fails.
+pub const MODEL_WAIT_MS_MAX: u64 = 60_000;

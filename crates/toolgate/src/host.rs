@@ -4,6 +4,7 @@ mod ask;
 mod attend;
 mod backoff;
 mod board;
+mod complete;
 mod follow;
 mod logins;
 mod shown;

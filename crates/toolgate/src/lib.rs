@@ -2,7 +2,7 @@
 //!
 //! The flow, one module per stage: [`settings`] (what was written) → [`servers`] (what that means) → [`trust`] (what may start) →
 //! `transport` and [`connect`] (live connections) → [`discovery`] (what a server offers, through its [`filter`], remembered by [`kept`]) →
-//! [`registry`] (one catalog of all) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`]
+//! [`registry`] (one catalog of all) → [`expose`] (in the words of each front end) → [`call`] (one tool call), decided by [`policy`] with the rules of a [`rulebook`] and what [`grants`]
 //! hold, recorded by [`audit`], with [`shape`] (one result, two readers) and [`results`] (large ones, whole). [`Host`] wires them together;
 //! everything ambient comes from a [`HostEnv`].
 
@@ -46,6 +46,8 @@ pub mod kept;
 
 pub mod registry;
 
+pub mod expose;
+
 pub mod policy;
 
 pub mod grants;
@@ -81,4 +83,4 @@ pub use registry::{Catalog, Naming, ToolCall};
 pub use secret::Secret;
 pub use server_name::ServerName;
 pub use setup::{Setup, SetupOptions};
-pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};
+pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables, key_of_model};

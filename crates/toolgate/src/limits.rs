@@ -1,9 +1,11 @@
 //! Every bound on what comes from outside, the unit at the end of the name and the reason beside it. What travels on the wire has its own
 //! bounds in `toolgate_wire::limits`.
 
+mod expose;
 mod kept;
 mod login;
 
+pub use expose::*;
 pub use kept::*;
 pub use login::*;
 
@@ -441,3 +443,6 @@ pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;
 
 /// Records of one host that wait to be written down. Each call waits for its own, so there are as many as calls at once.
 pub const RECORDS_WAITING_MAX: usize = 1_024;
+
+/// Values that a server proposes for an argument: what the protocol allows.
+pub const PROPOSED_VALUES_MAX: usize = 100;

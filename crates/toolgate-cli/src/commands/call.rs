@@ -1,5 +1,6 @@
 //! `toolgate call`: one tool, once.
 
+use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use toolgate::shape::for_display;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ToolCall};
 
+use crate::arrival::UNEXPLAINED_WAIT;
 use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -19,6 +21,7 @@ use crate::interrupt::Interrupts;
 use crate::limits::{ARGUMENTS_BYTES_MAX, HINT_ARGUMENTS_BYTES_MAX};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
+use crate::talk::Talk;
 use crate::tool_text::usage;
 use crate::trouble::Troubles;
 
@@ -99,6 +102,7 @@ impl Calling<'_> {
             biased;
             outcome = host.run(call, options) => outcome,
             () = self.interrupts.next() => CallOutcome::Cancelled,
+            never = explain(printer.talk(), &tool) => match never {},
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
@@ -139,6 +143,13 @@ impl Calling<'_> {
             error.about(&tool.id.server).hint(usage(&self.arguments.name, &schema))
         })
     }
+}
+
+/// Says what is waited for when that takes a while, until the server itself says how far it is.
+async fn explain(talk: &Talk, tool: &CatalogTool) -> Infallible {
+    tokio::time::sleep(UNEXPLAINED_WAIT).await;
+    talk.waits_unless_told(&format!("{} of {}", tool.id.tool, tool.id.server));
+    std::future::pending().await
 }
 
 /// What stands behind `--args`.

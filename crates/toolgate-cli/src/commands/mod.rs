@@ -6,6 +6,8 @@ pub(crate) mod tools;
 
 pub(crate) mod call;
 
+pub(crate) mod ask_model;
+
 mod offers;
 
 pub(crate) mod prompts;
@@ -40,6 +42,8 @@ pub(crate) mod completions;
 pub(crate) mod workspace_server;
 
 use crate::args::Command;
+use crate::chat;
+use crate::commands::mcp::server_text::Detail;
 use crate::exit_code::Ending;
 use crate::session::Session;
 
@@ -51,6 +55,9 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Mcp(mcp::Command::Enable(arguments)) => mcp::enable::run(session, &arguments),
         Command::Mcp(mcp::Command::Disable(arguments)) => mcp::disable::run(session, &arguments),
         Command::Mcp(mcp::Command::List(arguments)) => mcp::list::run(session, &arguments),
+        Command::Mcp(mcp::Command::Desc(filter)) => mcp::list::run(session, &filter.listed(Detail::Descriptions)),
+        Command::Mcp(mcp::Command::Schema(filter)) => mcp::list::run(session, &filter.listed(Detail::Schemas)),
+        Command::Mcp(mcp::Command::Nodesc(filter)) => mcp::list::run(session, &filter.listed(Detail::Names)),
         Command::Mcp(mcp::Command::Test(arguments)) => mcp::test::run(session, &arguments),
         Command::Mcp(mcp::Command::Auth(arguments)) => mcp::auth::run(session, &arguments),
         Command::Mcp(mcp::Command::Logout(arguments)) => mcp::logout::run(session, &arguments),
@@ -74,8 +81,14 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Down(arguments) => down::run(session, &arguments),
         Command::Ps(arguments) => ps::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
+        Command::Ask(arguments) => ask_model::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };
     let ended = ended.and_then(|ending| Ok(session.printer.flush().map(|()| ending)?));
     ended.unwrap_or_else(|error| session.printer.report(&error))
+}
+
+/// Runs a session: `toolgate` alone.
+pub(crate) fn session(session: &mut Session) -> Ending {
+    chat::run(session).unwrap_or_else(|error| session.printer.report(&error))
 }

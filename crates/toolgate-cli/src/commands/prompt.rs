@@ -90,7 +90,8 @@ fn values(prompt: &CatalogPrompt, words: &[String]) -> Result<BTreeMap<String, S
     Ok(values)
 }
 
-fn print(prompt: &CatalogPrompt, result: &PromptResult, printer: &mut Printer) -> Result<Ending> {
+/// Prints the messages of a prompt.
+pub(crate) fn print(prompt: &CatalogPrompt, result: &PromptResult, printer: &mut Printer) -> Result<Ending> {
     if result.messages.is_empty() {
         let error = CommandError::new(Ending::Unreachable, "protocol", "the server returned no usable prompt text");
         return Err(error.about(&prompt.server));

@@ -46,7 +46,7 @@ pub(crate) struct Kept {
 }
 
 /// What tells whether a file was written since.
-type FileState = (SystemTime, u64, u64);
+pub(crate) type FileState = (SystemTime, u64, u64);
 
 /// A host that was lent to a command.
 #[derive(Debug)]
@@ -286,7 +286,7 @@ impl FrontEnd for Listeners {
 }
 
 /// How a file is; nothing when it is not there.
-fn state_of(path: &Path) -> Option<FileState> {
+pub(crate) fn state_of(path: &Path) -> Option<FileState> {
     let about = std::fs::metadata(path).ok()?;
     Some((about.modified().ok()?, about.len(), about.ino()))
 }

@@ -287,14 +287,14 @@ impl Runtime {
         let Typed::Run(cli) = args::parse(errand.words.iter().map(Into::into)) else { return None };
         let is_shared = matches!(
             cli.command,
-            Command::Call(_)
-                | Command::Tools(_)
-                | Command::Prompts(_)
-                | Command::Prompt(_)
-                | Command::Resources(_)
-                | Command::Read(_)
+            Some(Command::Call(_))
+                | Some(Command::Tools(_))
+                | Some(Command::Prompts(_))
+                | Some(Command::Prompt(_))
+                | Some(Command::Resources(_))
+                | Some(Command::Read(_))
         );
-        (is_shared && !cli.options.debug).then_some(cli)
+        (is_shared && !cli.options.debug).then_some(*cli)
     }
 
     fn status(&self, of_asker: &Conditions) -> RuntimeStatus {
@@ -333,7 +333,8 @@ async fn tidy(hosts: Arc<Hosts>, idle: Duration) {
 fn work(cli: Cli, visit: &Arc<Visit>, outbox: &Outbox) {
     let mut session = Session::visiting(cli.options, visit.clone());
     let talk = session.printer.talk().clone();
-    let ending = warnings::of_work(&talk, || commands::run(&mut session, cli.command));
+    let ending =
+        warnings::of_work(&talk, || cli.command.map_or(Ending::Usage, |command| commands::run(&mut session, command)));
     if ending == Ending::Untrusted {
         visit.hosts().end_in(&visit.world().folder);
     }

@@ -53,12 +53,17 @@ mod runtime_stopped;
 mod runtime_terminal;
 mod runtime_unheard;
 
+mod emulated;
 mod screen;
 mod visitor;
 
 mod logins;
 mod logins_carried;
 mod logins_terminal;
+
+mod session_lines;
+mod session_model;
+mod session_terminal;
 
 mod terminal;
 mod terminal_confirm;

@@ -86,7 +86,9 @@ impl Room {
 
     fn write(&self) {
         let mut settings = self.settings.clone();
-        settings.insert("mcpServers".to_owned(), Value::Object(self.servers.clone()));
+        // In the order of their names, whichever order the tests name them in.
+        let servers: std::collections::BTreeMap<_, _> = self.servers.iter().collect();
+        settings.insert("mcpServers".to_owned(), json!(servers));
         self.world
             .write_in_home(".toolgate/settings.json", &Value::Object(settings).to_string())
             .expect("it is written");

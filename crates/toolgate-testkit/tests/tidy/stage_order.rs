@@ -18,7 +18,7 @@ const STAGES: [(&str, &[&str]); 20] = [
     ("discovery", &["connect", "filter"]),
     ("kept", &["discovery"]),
     ("registry", &["discovery"]),
-    ("expose", &["registry"]),
+    ("expose", &["registry", "shape"]),
     ("policy", &["servers", "registry::name", "shell", "filter"]),
     ("grants", &["policy"]),
     ("rulebook", &["policy", "trust", "grants"]),

@@ -136,6 +136,12 @@ impl CallContext {
         &self.rules.permissions
     }
 
+    /// Where results are kept that are too large for a model to be shown whole.
+    #[must_use]
+    pub const fn results(&self) -> Option<&Arc<ResultStore>> {
+        self.rules.results.as_ref()
+    }
+
     /// How much is let through without a question.
     #[must_use]
     pub fn mode(&self) -> Mode {

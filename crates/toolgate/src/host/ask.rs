@@ -72,7 +72,7 @@ fn says_unknown(connection: &Connection, code: i64) -> bool {
 
 /// Asks a server for something that changes nothing, within its own time limits. When the connection is lost meanwhile, it is asked once more
 /// on the next one.
-async fn look(line: &Line, call: Call) -> Result<(Connection, Result<RawJson, WireError>)> {
+pub(super) async fn look(line: &Line, call: Call) -> Result<(Connection, Result<RawJson, WireError>)> {
     let config = line.config();
     let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
     let call = call.idle_limit(config.call_timeout).total_limit(config.max_duration.unwrap_or(longest)).begun();

@@ -32,6 +32,7 @@ pub mod brought;
 pub mod dotenv;
 mod kept;
 pub mod load;
+mod model;
 mod server_command;
 
 pub mod expand;
@@ -52,6 +53,7 @@ pub use extensions::ExtensionState;
 pub use json_schema::json_schema;
 pub use kept::ListedEntry;
 pub use load::{EnvExceptions, FolderTrustSettings, LoadOptions, Settings, load};
+pub use model::{ModelKey, ModelSettings};
 pub use parts::{Part, Parts};
 pub use position::{Located, Position};
 pub use reference_page::reference_page;

@@ -101,7 +101,7 @@ fn text_of(block: &Block) -> Option<&str> {
 }
 
 /// How many bytes a Base64 text stands for.
-fn decoded_len(base64: &str) -> usize {
+pub(crate) fn decoded_len(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 

@@ -14,7 +14,7 @@ use crate::limits::{
 };
 
 /// The media type of data that does not say what it is.
-const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
+pub(crate) const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// What a model gets of one result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -156,7 +156,7 @@ fn add_data<'a>(
 }
 
 /// Whether it is a media type and not a message: it stands among our own words.
-fn is_media_type(text: &str) -> bool {
+pub(crate) fn is_media_type(text: &str) -> bool {
     let is_part = |letter: u8| letter.is_ascii_alphanumeric() || b"!#$&-^_.+/;= ".contains(&letter);
     text.len() <= MEDIA_TYPE_BYTES_MAX && text.contains('/') && text.bytes().all(is_part)
 }

@@ -19,7 +19,7 @@ mod invisible;
 
 mod mirror;
 
-mod untrusted;
+pub(crate) mod untrusted;
 
 pub use for_model::{ModelContent, ModelPart};
 pub use truncate::Truncation;

@@ -7,7 +7,7 @@ use super::invisible::is_invisible;
 const TAG: &str = "untrusted_context";
 
 /// Text of a tool, marked as such. The lines around it are ours.
-pub(super) fn wrap(text: &str) -> String {
+pub(crate) fn wrap(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", escape_closing(text))
 }
 

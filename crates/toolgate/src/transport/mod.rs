@@ -12,3 +12,4 @@ mod open;
 
 pub use child_env::{ChildVariables, WhyHeldBack, WhyReceived, child_variables};
 pub(crate) use open::{Opened, Opener};
+pub use secrets::key_of_model;

@@ -4,6 +4,9 @@
 pub(super) mod command;
 mod file;
 mod keychain;
+mod of_model;
+
+pub use of_model::key_of_model;
 
 use std::collections::HashMap;
 use std::path::Path;

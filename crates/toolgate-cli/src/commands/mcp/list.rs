@@ -1,16 +1,20 @@
 //! `toolgate mcp list`: every server in the settings, where it is written, and how it is doing.
 
 use std::mem::ManuallyDrop;
+use std::time::SystemTime;
 
 use clap::Args;
+use toolgate::auth::store::KeptLogin;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
 use toolgate::trust::{DecidedBy, Folder, FolderTrust};
-use toolgate::{Catalog, Interest, RawJson, ServerStatus, ServerView};
+use toolgate::{Catalog, Host, Interest, RawJson, ServerStatus, ServerView};
 
 use crate::arrival::all_settled;
-use crate::columns::table;
+use crate::call_rules;
+use crate::chat::LastingHost;
+use crate::commands::mcp::server_text::{Detail, Offering, ServerText};
 use crate::configured::{Configured, error_of, of_broken, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -24,12 +28,52 @@ use crate::trouble::Troubles;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   toolgate mcp list
+  toolgate mcp list git --desc            servers with `git` in their name, with descriptions
   toolgate mcp list --no-connect          what is written, without starting anything
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
 pub(crate) struct Arguments {
+    /// Only servers with this in their name
+    #[arg(value_name = "FILTER")]
+    filter: Option<String>,
+    /// Say what everything is for
+    #[arg(long)]
+    desc: bool,
+    /// Say what everything is for, and what tools take
+    #[arg(long)]
+    schema: bool,
     /// Start nothing: list what the settings say
     #[arg(long)]
     no_connect: bool,
+}
+
+/// Which servers are listed by `mcp desc`, `mcp schema` and `mcp nodesc`.
+#[derive(Debug, Args)]
+pub(crate) struct Filtered {
+    /// Only servers with this in their name
+    #[arg(value_name = "FILTER")]
+    filter: Option<String>,
+}
+
+impl Filtered {
+    /// The same as `mcp list` with so much detail.
+    pub(crate) fn listed(self, detail: Detail) -> Arguments {
+        let (desc, schema) = (detail == Detail::Descriptions, detail == Detail::Schemas);
+        Arguments { filter: self.filter, desc, schema, no_connect: false }
+    }
+}
+
+impl Arguments {
+    const fn detail(&self) -> Detail {
+        match (self.schema, self.desc) {
+            (true, _) => Detail::Schemas,
+            (false, true) => Detail::Descriptions,
+            (false, false) => Detail::Names,
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.filter.as_ref().is_none_or(|filter| name.to_lowercase().contains(&filter.trim().to_lowercase()))
+    }
 }
 
 /// Runs the command. A server that is down is an answer, not a failure, unless it was asked for by name.
@@ -37,38 +81,125 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     // The program ends after this, and the system takes back at once what would be given back piece by piece.
     let configured = ManuallyDrop::new(session.looked_at()?);
     let only = session.options().server.clone();
-    let meant = configured.meant(only.as_deref())?;
-    let held_back = configured.set_aside().filter(|one| only.as_deref().is_none_or(|only| one.name == only));
-    let held_back: Vec<&SetAside> = held_back.collect();
+    let mut meant = configured.meant(only.as_deref())?;
+    meant.retain(|config| arguments.has(&config.name));
+    let is_asked_for =
+        |one: &&SetAside| only.as_deref().is_none_or(|only| one.name == only) && arguments.has(&one.name);
+    let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
+    let listing = Listing { configured: &configured, held_back: &held_back, detail: arguments.detail() };
     if arguments.no_connect || reason.is_some() {
-        let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref()));
+        let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref())).collect();
         let printer = &mut session.printer;
-        print(printer, &configured, lines.chain(held_back.iter().map(|one| Line::held_back(one))))?;
+        listing.print(printer, lines)?;
         printer.flush()?;
         if let Some(reason) = reason.filter(|_| printer.form() == Form::Text) {
             printer.talk().error(&reason);
         }
         return Ok(configured.ending());
     }
+    let troubles = Troubles::new(session, false);
+    if let Some(lasting) = session.lasting().cloned() {
+        return of_session(session, &lasting, &listing, arguments);
+    }
     let is_meant = |name: &str| meant.iter().any(|config| &*config.name == name);
     let servers = configured.chosen(None)?.only(|server| is_meant(&server.name));
-    let troubles = Troubles::new(session, false);
-    session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
+    // Policies that cannot be read hide nothing here: servers can be looked at all the same.
+    let rules = if configured.setup().rulebook().error().is_some() {
+        None
+    } else {
+        Some(call_rules::for_listing(session, configured.setup())?)
+    };
+    let plan = configured.plan(Interest::ALL).with(rules.unwrap_or_default());
+    session.with_host(&plan, async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let (views, catalog) = (host.servers(), host.catalog_now());
-        let lines = views.iter().map(|view| Line::live(view, &catalog, troubles));
-        print(printer, &configured, lines.chain(held_back.iter().map(|one| Line::held_back(one))))?;
-        printer.flush()?;
-        if printer.form() == Form::Text {
-            troubles.tell_all(&views, printer.talk());
-        }
+        listing.print_live(printer, host, (&views, &catalog), troubles)?;
         match configured.ending() {
             Ending::Done if only.is_some() => troubles.judge(&views),
             ending => Ok(ending),
         }
     })
+}
+
+/// In a session its servers are listed as they are. Somebody who looks on waits for nobody; a script wants to know how it ends.
+fn of_session(
+    session: &mut Session,
+    lasting: &LastingHost,
+    listing: &Listing<'_>,
+    arguments: &Arguments,
+) -> Result<Ending> {
+    let troubles = Troubles::new(session, false);
+    let host = lasting.host();
+    if !session.printer.terminal().stdin {
+        session.in_runtime(async |session| {
+            all_settled(host, session.printer.talk()).await;
+            Ok(Ending::Done)
+        })?;
+    }
+    let mut views = host.servers();
+    views.retain(|view| arguments.has(view.name()));
+    let starting = views.iter().filter(|view| !view.is_settled).count();
+    if starting > 0 && session.printer.form() == Form::Text {
+        let line = format!("⏳ {} starting (the first start may take longer)", counted(starting, "server"));
+        session.printer.line(&line)?;
+    }
+    listing.print_live(&mut session.printer, host, (&views, &host.catalog()), troubles)?;
+    Ok(listing.configured.ending())
+}
+
+/// What is listed.
+struct Listing<'a> {
+    configured: &'a Configured,
+    held_back: &'a [&'a SetAside],
+    detail: Detail,
+}
+
+impl Listing<'_> {
+    fn print_live(
+        &self,
+        printer: &mut Printer,
+        host: &Host,
+        (views, catalog): (&[ServerView], &Catalog),
+        troubles: Troubles,
+    ) -> Result<()> {
+        let kept = host.kept_logins().unwrap_or_default();
+        let line = |view| Line { login: login_of(view, &kept), ..Line::live(view, catalog, host, troubles) };
+        self.print(printer, views.iter().map(line).collect())?;
+        printer.flush()?;
+        if printer.form() == Form::Text {
+            let settled = views.iter().filter(|view| view.is_settled);
+            settled.for_each(|view| troubles.tell(view, printer.talk()));
+        }
+        Ok(())
+    }
+
+    fn print(&self, printer: &mut Printer, lines: Vec<Line<'_>>) -> Result<()> {
+        let mut lines: Vec<Line<'_>> = lines;
+        lines.extend(self.held_back.iter().map(|one| Line::held_back(one)));
+        match printer.form() {
+            Form::Json => Ok(printer.json(|json| write(json, self.configured, lines.into_iter()))?),
+            Form::Text if lines.is_empty() => {
+                printer.talk().line("no servers are configured");
+                Ok(())
+            }
+            Form::Text => lines.into_iter().try_for_each(|line| line.print(printer, self.detail)),
+        }
+    }
+}
+
+/// What is to be known about the login of a server.
+fn login_of(view: &ServerView, kept: &[KeptLogin]) -> Option<&'static str> {
+    let kept = kept.iter().find(|kept| kept.server == *view.name());
+    let has_ended = |kept: &KeptLogin| !kept.can_renew && kept.expires_at.is_some_and(|end| end < SystemTime::now());
+    match (view.status, kept) {
+        (ServerStatus::NeedsLogin, None) => Some("OAuth not authenticated"),
+        (ServerStatus::NeedsLogin, Some(_)) => Some("OAuth expired"),
+        (_, Some(kept)) if has_ended(kept) => Some("OAuth expired"),
+        (_, Some(_)) => Some("OAuth"),
+        (_, None) => None,
+    }
 }
 
 /// What is said about one server.
@@ -84,6 +215,9 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
+    description: Option<&'a str>,
+    login: Option<&'static str>,
+    offering: Offering<'a>,
 }
 
 impl<'a> Line<'a> {
@@ -100,6 +234,9 @@ impl<'a> Line<'a> {
             origin: &config.origin,
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
+            description: config.description.as_deref(),
+            login: None,
+            offering: Offering::default(),
         }
     }
 
@@ -116,7 +253,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn live(view: &'a ServerView, catalog: &Catalog, troubles: Troubles) -> Self {
+    fn live(view: &'a ServerView, catalog: &'a Catalog, host: &Host, troubles: Troubles) -> Self {
         let agreed = view.agreed.as_ref();
         Self {
             status: view.status,
@@ -126,6 +263,7 @@ impl<'a> Line<'a> {
             info: agreed.map(|agreed| agreed.info.clone()),
             counts: offer_counts(view.name(), catalog),
             error: troubles.of(view).map(|error| error.in_one_line()),
+            offering: Offering::of(view.name(), catalog, host),
             ..Self::of(&view.config)
         }
     }
@@ -144,19 +282,17 @@ impl<'a> Line<'a> {
             origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
+            description: None,
+            login: None,
+            offering: Offering::default(),
         }
     }
 
-    /// What it offers, without what it has none of; or why it offers nothing.
-    fn offers(&self) -> String {
-        let [tools, prompts, resources] = self.counts;
-        let counts = [(tools, "tool"), (prompts, "prompt"), (resources, "resource")];
-        let some = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
-        let offers = some.collect::<Vec<_>>().join(", ");
-        match (self.status, self.reason) {
-            (ServerStatus::Disabled | ServerStatus::Blocked, Some(reason)) => reason.replace('_', " "),
-            _ => offers,
-        }
+    fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
+        let target = self.target();
+        let Self { name, status, reason, login, description, offering, .. } = self;
+        let text = ServerText { name, status, reason, login, target: &target, description, offering };
+        text.print(printer, detail)
     }
 
     fn target(&self) -> String {
@@ -184,47 +320,6 @@ const fn reason_word(reason: &SetAsideReason) -> &'static str {
         SetAsideReason::Unusable(_) => "settings",
         SetAsideReason::Replaced { .. } => "replaced",
     }
-}
-
-const fn mark(status: ServerStatus) -> &'static str {
-    match status {
-        ServerStatus::Connected => "✓",
-        ServerStatus::Connecting => "…",
-        ServerStatus::Disabled | ServerStatus::Disconnected => "○",
-        ServerStatus::Blocked => "⛔",
-        _ => "✗",
-    }
-}
-
-fn print<'a>(printer: &mut Printer, configured: &Configured, lines: impl Iterator<Item = Line<'a>>) -> Result<()> {
-    match printer.form() {
-        Form::Json => Ok(printer.json(|json| write(json, configured, lines))?),
-        Form::Text => print_table(lines, printer),
-    }
-}
-
-fn print_table<'a>(lines: impl Iterator<Item = Line<'a>>, printer: &mut Printer) -> Result<()> {
-    let row = |line: Line<'_>| {
-        let name = visible::line(line.name).into_owned();
-        vec![mark(line.status).to_owned(), name, line.status.as_str().to_owned(), line.offers(), line.target()]
-    };
-    let rows: Vec<Vec<String>> = lines.map(row).collect();
-    if rows.is_empty() {
-        printer.talk().line("no servers are configured");
-        return Ok(());
-    }
-    let paint = printer.paint();
-    let table = table(&["", "SERVER", "STATUS", "OFFERS", "TARGET"], rows, printer.terminal().columns);
-    for (at, line) in table.iter().enumerate() {
-        let painted = match (at, line.chars().next()) {
-            (0, _) => paint.bold(line).to_string(),
-            (_, Some('✓')) => line.replacen('✓', &paint.green('✓').to_string(), 1),
-            (_, Some('✗')) => line.replacen('✗', &paint.red('✗').to_string(), 1),
-            _ => line.clone(),
-        };
-        printer.line(&painted)?;
-    }
-    Ok(())
 }
 
 fn write<'a>(

@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod remove;
 
 pub(crate) mod list;
+pub(crate) mod server_text;
 
 pub(crate) mod auth;
 pub(crate) mod logout;
@@ -32,6 +33,15 @@ pub(crate) enum Command {
     Add(Box<add::Arguments>),
     Remove(remove::Arguments),
     List(list::Arguments),
+    /// The same as `list --desc`
+    #[command(hide = true)]
+    Desc(list::Filtered),
+    /// The same as `list --schema`
+    #[command(hide = true)]
+    Schema(list::Filtered),
+    /// The same as `list`
+    #[command(hide = true)]
+    Nodesc(list::Filtered),
     Enable(enable::Arguments),
     Disable(disable::Arguments),
     Test(test::Arguments),

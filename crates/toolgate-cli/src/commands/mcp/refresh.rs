@@ -9,7 +9,7 @@ use toolgate::{Host, Interest};
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::{counted, offer_counts, offer_counts_text};
 use crate::printer::{Form, Printer};
@@ -41,6 +41,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         None => Vec::new(),
     };
     let troubles = Troubles::new(session, only.is_some());
+    if let Some(lasting) = session.lasting().cloned() {
+        let admitted = configured.plan(Interest::ALL).admitted;
+        session.printer.talk().waits("connecting to all servers anew");
+        let interrupts = session.interrupts();
+        return session.in_runtime(async |session| {
+            tokio::select! {
+                () = lasting.restart(admitted) => {}
+                () = interrupts.next() => return Err(CommandError::interrupted()),
+            }
+            let printer = &mut session.printer;
+            printer.talk().waits_no_more();
+            refreshed(lasting.host(), only.as_deref(), &folders, troubles, printer)
+        });
+    }
     session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
         refresh(host, servers, &folders, troubles, printer).await
     })
@@ -55,7 +69,19 @@ async fn refresh(
 ) -> Result<Ending> {
     host.start(servers);
     all_settled(host, printer.talk()).await;
-    let (views, catalog) = (host.servers(), host.catalog_now());
+    refreshed(host, None, folders, troubles, printer)
+}
+
+/// Says what servers offer now.
+fn refreshed(
+    host: &Host,
+    only: Option<&str>,
+    folders: &[String],
+    troubles: Troubles,
+    printer: &mut Printer,
+) -> Result<Ending> {
+    let (mut views, catalog) = (host.servers(), host.catalog_now());
+    views.retain(|view| only.is_none_or(|only| **view.name() == *only));
     let ending = troubles.judge(&views)?;
     troubles.tell_all(&views, printer.talk());
     match printer.form() {

@@ -56,7 +56,7 @@ impl Way {
 
 /// Switches servers on or off for good. All of them, or none when one is not known.
 pub(crate) fn switch(session: &mut Session, arguments: &Switched, way: Way) -> Result<Ending> {
-    if arguments.session {
+    if arguments.session && session.lasting().is_none() {
         let message = "`--session` changes nothing here: the session ends with this command";
         return Err(CommandError::usage(message).hint(format!("leave it out to {} a server for good", way.command())));
     }
@@ -70,6 +70,14 @@ pub(crate) fn switch(session: &mut Session, arguments: &Switched, way: Way) -> R
         if !names.contains(&name) {
             names.push(name);
         }
+    }
+    if let Some(host) = session.lasting().filter(|_| arguments.session).cloned() {
+        let changed = host.switch(&names, way == Way::Disable);
+        return report(session, way, &names, &changed);
+    }
+    if let Some(host) = session.lasting().filter(|_| way == Way::Enable) {
+        // Whoever switches it on for good means this session too.
+        let _switched = host.switch(&names, false);
     }
     let changed = match way {
         Way::Enable => Enablement::enable(session.env(), &names)?,

@@ -14,7 +14,7 @@ pub(crate) const TOP: &[Key] = &[
     Key::section("mcp", MCP, "All servers together."),
     Key::section("tools", TOOLS, "All tools together."),
     Key::section("security", SECURITY, "What is let through."),
-    Key::section("model", MODEL, "The model of a session.").accepted(),
+    Key::section("model", MODEL, "The model of a session."),
     Key::section("audit", AUDIT, "The record of all calls."),
     Key::section("runtime", RUNTIME, "What `toolgate up` keeps running. A folder has no say in it."),
     Key::new(
@@ -122,15 +122,20 @@ const MODEL: &[Key] = &[
         "name",
         Shape::Text,
         "The model, such as `gemini-…`, `gpt-…`, `claude-…` or `ollama::…`. Without one a session is a tool shell.",
+    ),
+    Key::new(
+        "baseUrl",
+        Shape::Text,
+        "The address of the provider, with the path of its version. A folder can name one on this machine only.",
+    ),
+    Key::new(
+        "apiKey",
+        Shape::Text,
+        "The key of the provider; better a reference such as `${keychain:NAME}`. A folder has no say in it.",
     )
-    .accepted(),
-    Key::new("baseUrl", Shape::Text, "The address of the provider, with the path of its version.").accepted(),
-    Key::new("apiKey", Shape::Text, "The key of the provider; better a reference such as `${keychain:NAME}`.")
-        .preset(Preset::InWords("the provider's usual variable"))
-        .accepted(),
+    .preset(Preset::InWords("the provider's usual variable")),
     Key::new("maxTurns", Shape::at_least(1, "turns"), "How often the model may go on by itself.")
-        .preset(Preset::Number(50))
-        .accepted(),
+        .preset(Preset::Number(50)),
 ];
 
 const AUDIT: &[Key] = &[

@@ -1,0 +1,211 @@
+//! What a line does: a command of the program on the servers of the session, one of the session itself, a prompt of a server, or a text for the model.
+
+use std::io::Write as _;
+
+use toolgate::Interest;
+use toolgate::policy::Mode;
+use toolgate::rulebook::mode_of_run;
+use toolgate_model::{Conversation, Input, Model, ModelConfig};
+
+use super::answers::failed;
+use super::line::{COMMANDS, Line, find, joined, program_words};
+use super::{After, Chat, stats};
+use crate::args::{self, Options, Typed};
+use crate::columns::{filled, width};
+use crate::commands;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+
+/// Clears a terminal, and puts the cursor at its beginning.
+const CLEAR: &[u8] = b"\x1b[2J\x1b[3J\x1b[H";
+
+/// How a model is added, in one line.
+pub(super) const NO_MODEL: &str = "no model is set: `\"model\": {\"name\": \"…\"}` in your settings adds one";
+
+impl Chat<'_> {
+    /// Does what was typed. What goes wrong is told.
+    pub(super) fn act(&mut self, typed: &str) -> After {
+        let typed = joined(typed);
+        self.host.begins();
+        let ended = match Line::of(&typed) {
+            Line::Empty => Ok(Ending::Done),
+            Line::Slash { name: "quit" | "exit", .. } => return After::Leave,
+            Line::Slash { name, rest } => self.slash(name, rest),
+            Line::Text(text) => self.say(text),
+        };
+        After::Next(ended.unwrap_or_else(|error| self.session.printer.report(&error)))
+    }
+
+    fn slash(&mut self, name: &str, rest: &str) -> Result<Ending> {
+        match name {
+            "" | "help" => self.help(rest.trim_start_matches('/')),
+            "mode" => self.mode(rest),
+            "model" => self.model(),
+            "stats" => self.stats(),
+            "clear" => self.clear(),
+            name if find(name).is_some() => {
+                let words = program_words(name, split(rest)?).unwrap_or_default();
+                Ok(self.run(words))
+            }
+            name => self.prompt(name, rest),
+        }
+    }
+
+    /// Runs a command of the program on the servers of the session.
+    fn run(&mut self, words: Vec<String>) -> Ending {
+        let changes_servers = matches!(words.first().map(String::as_str), Some("mcp" | "trust"));
+        let typed = std::iter::once("toolgate".to_owned()).chain(words).map(Into::into);
+        let ended = match args::parse(typed) {
+            Typed::Run(cli) => match cli.command {
+                Some(command) => commands::run(&mut self.session.for_line(cli.options), command),
+                None => Ending::Done,
+            },
+            Typed::Show(text) => crate::printer::show(&as_typed_here(&text)),
+            Typed::Wrong(text) => {
+                as_typed_here(&text).trim_end().lines().for_each(|line| self.session.printer.talk().line(line));
+                Ending::Usage
+            }
+            Typed::WrongForPrograms(error) => {
+                let json = Options { json: true, ..Options::default() };
+                self.session.for_line(json).printer.report(&error)
+            }
+        };
+        if changes_servers {
+            self.bring_up_to_date();
+        }
+        ended
+    }
+
+    /// Servers that were switched, added or logged in to are as they are meant to be from now on.
+    fn bring_up_to_date(&self) {
+        if let Ok(configured) = self.session.configured() {
+            let admitted = configured.plan(Interest::ALL).admitted;
+            tokio::runtime::Handle::current().block_on(self.host.bring_up_to_date(admitted));
+        }
+    }
+
+    /// Something for the model.
+    fn say(&mut self, text: &str) -> Result<Ending> {
+        if self.standing.model().is_none() && !self.has_model_by_now()? {
+            return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL));
+        }
+        let input = self.with_references(text)?;
+        self.ask(input)
+    }
+
+    /// Whether the settings name a model since they were changed.
+    fn has_model_by_now(&self) -> Result<bool> {
+        let named = self.session.configured()?.setup().settings.model().name;
+        self.standing.set_model(named.clone());
+        Ok(named.is_some())
+    }
+
+    /// Has the model of this moment's settings answer.
+    pub(super) fn ask(&mut self, input: Input) -> Result<Ending> {
+        let configured = self.session.configured()?;
+        let setup = configured.setup();
+        let reading = ModelConfig::read(&setup.settings, &setup.env);
+        let config = tokio::runtime::Handle::current().block_on(reading).map_err(|error| failed(&error))?;
+        let Some(config) = config else { return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL)) };
+        self.standing.set_model(Some(config.name.clone()));
+        let mut conversation = match self.conversation.take() {
+            Some(conversation) if conversation.model().name() == config.name => conversation,
+            before => {
+                let model = Model::new(config, &setup.env).map_err(|error| failed(&error))?;
+                match before {
+                    Some(mut conversation) => {
+                        conversation.set_model(model);
+                        conversation
+                    }
+                    None => Conversation::new(model).with_context(self.context()),
+                }
+            }
+        };
+        let ended = self.answer(&mut conversation, input);
+        self.conversation = Some(conversation);
+        ended
+    }
+
+    /// Where the person works.
+    fn context(&self) -> String {
+        format!("The person works in the folder {}.", self.session.env().workspace.display())
+    }
+
+    fn help(&mut self, about: &str) -> Result<Ending> {
+        if let Some(command) = find(about.trim()).filter(|command| program_words(command.name, Vec::new()).is_some()) {
+            return Ok(self.run(vec![command.name.to_owned(), "--help".to_owned()]));
+        }
+        let mut session = self.session.for_line(Options::default());
+        let (printer, paint) = (&mut session.printer, self.session.printer.paint());
+        let typed = |command: &super::line::SlashCommand| format!("/{} {}", command.name, command.takes);
+        let columns = COMMANDS.iter().map(|command| width(&typed(command))).max().unwrap_or(0);
+        for command in COMMANDS.iter().filter(|command| about.is_empty() || command.name.contains(about.trim())) {
+            let start = filled(&typed(command), columns);
+            printer.line(&format!("{start}  {}", paint.dim(command.about)))?;
+        }
+        printer.line("")?;
+        printer.line("/NAME        a prompt of a server, by its name; /NAME help says what it takes")?;
+        printer.line("@FILE @SERVER:URI  in a text or prompt: what stands there goes with it")?;
+        printer.line("Tab completes, ↑ and Ctrl-R look back, Alt-Enter or \\ at the end goes on in the next line")?;
+        printer.flush()?;
+        Ok(Ending::Done)
+    }
+
+    fn mode(&mut self, asked: &str) -> Result<Ending> {
+        let asked = asked.trim();
+        if asked.is_empty() {
+            let mode = self.standing.mode();
+            self.session.printer.line(mode.as_str())?;
+            return Ok(self.session.printer.flush().map(|()| Ending::Done)?);
+        }
+        let mode = Mode::of(asked).ok_or_else(|| {
+            let all = Mode::ALL.map(Mode::as_str).join(", ");
+            CommandError::usage(format!("there is no mode `{asked}`")).hint(format!("there is {all}"))
+        })?;
+        let configured = self.session.configured()?;
+        let setup = configured.setup();
+        let in_force = mode_of_run(Some(mode), &setup.settings, &setup.folder)?;
+        self.session.set_mode(mode);
+        self.standing.set_mode(in_force);
+        self.session.printer.line(&format!("mode {}", in_force.as_str()))?;
+        if in_force != mode {
+            self.session.printer.talk().line("the folder is not trusted, so nothing more is let through");
+        }
+        Ok(self.session.printer.flush().map(|()| Ending::Done)?)
+    }
+
+    fn model(&mut self) -> Result<Ending> {
+        match self.standing.model() {
+            Some(model) => self.session.printer.line(&toolgate::shape::visible::line(&model))?,
+            None => self.session.printer.line(NO_MODEL)?,
+        }
+        Ok(self.session.printer.flush().map(|()| Ending::Done)?)
+    }
+
+    fn stats(&mut self) -> Result<Ending> {
+        let mut session = self.session.for_line(Options::default());
+        stats::print(&mut session.printer, self.host.host(), &self.standing, self.begun.elapsed())?;
+        Ok(session.printer.flush().map(|()| Ending::Done)?)
+    }
+
+    fn clear(&mut self) -> Result<Ending> {
+        if self.session.printer.terminal().stdout {
+            let mut stdout = std::io::stdout().lock();
+            stdout.write_all(CLEAR).and_then(|()| stdout.flush())?;
+        }
+        if let Some(conversation) = &mut self.conversation {
+            conversation.clear();
+        }
+        Ok(Ending::Done)
+    }
+}
+
+/// The words of a line, quoted as in a shell.
+fn split(rest: &str) -> Result<Vec<String>> {
+    shlex::split(rest).ok_or_else(|| CommandError::usage("a quote is open, or the line ends with a backslash"))
+}
+
+/// What the program says about its words, as they are typed here.
+fn as_typed_here(text: &str) -> String {
+    text.replace("Usage: toolgate ", "Usage: /")
+}

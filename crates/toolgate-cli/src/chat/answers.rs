@@ -1,0 +1,156 @@
+//! What the model says, as it says it: text streams in, calls are shown while they run, and what went wrong is told.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use toolgate::shape::visible;
+use toolgate_model::{CallEnding, CallNews, Conversation, Input, ModelError, TurnEnd, TurnEvent};
+
+use super::markdown::Markdown;
+use super::{Chat, LastingHost};
+use crate::columns::short;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::limits::{CALL_SHOWN_CHARS_MAX, PROGRESS_CHARS_MAX};
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+
+impl Chat<'_> {
+    /// Has the model answer, and shows how.
+    pub(super) fn answer(&mut self, conversation: &mut Conversation, input: Input) -> Result<Ending> {
+        let terminal = *self.session.for_line(crate::args::Options::default()).printer.terminal();
+        let shown = Shown::new(self.session.printer.talk().clone(), &terminal);
+        let host: Arc<LastingHost> = self.host.clone();
+        let hears = |event| shown.hear(event);
+        let interrupts = host.interrupts();
+        let turn = conversation.turn(host.host(), input, &hears, interrupts.next());
+        let report = tokio::runtime::Handle::current().block_on(turn);
+        shown.end();
+        self.standing.set_tokens(conversation.usage().total());
+        match report.end {
+            TurnEnd::Done => Ok(Ending::Done),
+            TurnEnd::CutShort(why) => {
+                self.session.printer.talk().line(&format!("(the answer ends here: {})", visible::line(&why)));
+                Ok(Ending::Done)
+            }
+            TurnEnd::Cancelled => Err(CommandError::interrupted().saying("the answer was given up".to_owned())),
+            TurnEnd::TurnLimit(turns) => {
+                let what = format!("the model was asked {turns} times and is not done");
+                Err(CommandError::new(Ending::Model, "turn_limit", what).hint("say `go on`, or raise `model.maxTurns`"))
+            }
+            TurnEnd::Failed(error) => Err(failed(&error)),
+        }
+    }
+}
+
+/// Why there is no answer.
+pub(super) fn failed(error: &ModelError) -> CommandError {
+    let told = CommandError::new(Ending::Model, error.kind().as_str(), error.to_string());
+    match error.hint() {
+        Some(hint) => told.hint(hint),
+        None => told,
+    }
+}
+
+/// Where an answer is shown.
+struct Shown {
+    talk: Arc<Talk>,
+    is_terminal: bool,
+    page: Mutex<Page>,
+}
+
+/// What stands there already.
+struct Page {
+    markdown: Markdown,
+    /// Whether the last line is not at its end.
+    is_open: bool,
+}
+
+impl Shown {
+    fn new(talk: Arc<Talk>, terminal: &Terminal) -> Self {
+        let page = Page { markdown: Markdown::new(terminal.paint_results()), is_open: false };
+        Self { talk, is_terminal: terminal.stdout, page: Mutex::new(page) }
+    }
+
+    fn page(&self) -> MutexGuard<'_, Page> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&self, event: TurnEvent) {
+        match event {
+            TurnEvent::Asked { .. } => self.talk.waits("the model answers"),
+            TurnEvent::Thinking(piece) => {
+                let piece = visible::line(piece.trim()).into_owned();
+                if !piece.is_empty() {
+                    self.talk.waits_with(&format!("thinking: {}", short(&piece, PROGRESS_CHARS_MAX)), None);
+                }
+            }
+            TurnEvent::Text(piece) => self.write(&piece),
+            TurnEvent::Answered { .. } => self.end(),
+            TurnEvent::Retry { attempt, wait, error, discards } => {
+                self.end();
+                let gone = if discards { "; what was shown of the answer does not count" } else { "" };
+                let line = format!("attempt {attempt} failed: {error}; again in {} s{gone}", wait.as_secs().max(1));
+                self.talk.line(&visible::line(&line));
+            }
+            TurnEvent::CallAsked(call) => {
+                self.end();
+                self.say_call(&call);
+            }
+            TurnEvent::CallStarted(call) => self.talk.waits(call.title()),
+            TurnEvent::CallEnded(call, ending) => self.say_ending(&call, &ending),
+        }
+    }
+
+    /// A piece of the answer.
+    fn write(&self, piece: &str) {
+        self.talk.waits_no_more();
+        let mut page = self.page();
+        // Where somebody else reads it, it stays as it is.
+        let text = if self.is_terminal { visible::text(piece) } else { piece.into() };
+        let shown = page.markdown.push(&text);
+        page.is_open = !text.ends_with('\n');
+        put(&shown);
+    }
+
+    /// The end of an answer, or of what is shown at all.
+    fn end(&self) {
+        self.talk.waits_no_more();
+        let mut page = self.page();
+        let rest = page.markdown.finish();
+        put(&rest);
+        if std::mem::take(&mut page.is_open) {
+            put("\n");
+        }
+    }
+
+    fn say_call(&self, call: &CallNews) {
+        if self.talk.is_terminal() {
+            let about = short(&call.explanation(), CALL_SHOWN_CHARS_MAX);
+            self.talk.line(&format!("⚙ {} {}", visible::line(&call.name), self.talk.paint().dim(about)));
+        }
+    }
+
+    fn say_ending(&self, call: &CallNews, ending: &CallEnding) {
+        self.talk.waits_no_more();
+        if !self.talk.is_terminal() {
+            return;
+        }
+        let (name, paint) = (visible::line(&call.name).into_owned(), self.talk.paint());
+        let took = paint.dim(format!("({}, {} ms)", ending.word.replace('_', " "), ending.took.as_millis()));
+        if ending.is_error {
+            let told = short(&ending.told, CALL_SHOWN_CHARS_MAX);
+            self.talk.line(&format!("{} {name} {took}: {told}", paint.red('✗')));
+        } else {
+            self.talk.line(&format!("{} {name} {took}", paint.green('✓')));
+        }
+    }
+}
+
+/// Nobody to read it is no reason to stop.
+fn put(text: &str) {
+    if !text.is_empty() {
+        let mut stdout = std::io::stdout().lock();
+        let _written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_ok();
+    }
+}

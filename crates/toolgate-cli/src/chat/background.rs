@@ -1,0 +1,80 @@
+//! What goes on while somebody types: servers start, their news is told, settings are followed, and signals end the session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+use toolgate::{HostEnv, LiveSettings, SetupOptions};
+
+use super::{Chat, LastingHost, news};
+use crate::error::CommandError;
+use crate::talk::Talk;
+
+/// When the first prompt stands, and when the session has to end.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    /// The first prompt has been drawn.
+    pub(super) first_prompt: Notify,
+    is_drawn: AtomicBool,
+    /// Somebody outside wants the session to end.
+    pub(super) leave: AtomicBool,
+}
+
+impl Signs {
+    /// The prompt is being drawn.
+    pub(super) fn draws(&self) {
+        if !self.is_drawn.swap(true, Ordering::Relaxed) {
+            self.first_prompt.notify_one();
+        }
+    }
+}
+
+/// Starts the servers at once, for somebody who does not look on.
+pub(super) fn start_now(chat: &Chat<'_>) {
+    chat.host.host().start(chat.servers.clone());
+}
+
+/// Starts everything once the first prompt stands: until then nothing may keep it from being drawn.
+pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Send + 'static) {
+    let (host, servers, signs) = (chat.host.clone(), chat.servers.clone(), signs.clone());
+    let talk = chat.session.printer.talk().clone();
+    let follows = chat.session.options().server.is_none();
+    let (env, options) = (chat.session.env().clone(), chat.session.setup_options());
+    tokio::spawn(async move {
+        signs.first_prompt.notified().await;
+        let told = news::tell(host.clone(), talk.clone(), repaint);
+        host.host().start(servers);
+        tokio::spawn(told);
+        if follows {
+            tokio::spawn(follow(host, talk, env, options));
+        }
+    });
+}
+
+/// Ends the session when the terminal is closed, or whoever supervises us wants it.
+pub(super) fn heed_signals(signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
+    for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()] {
+        let (signs, pause) = (signs.clone(), pause.clone());
+        tokio::spawn(async move {
+            let Ok(mut signals) = signal(kind) else { return };
+            while signals.recv().await.is_some() {
+                signs.leave.store(true, Ordering::Relaxed);
+                pause.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+}
+
+/// Follows the settings. What cannot be used is told, and what was in force stays so.
+async fn follow(host: Arc<LastingHost>, talk: Arc<Talk>, env: HostEnv, options: SetupOptions) {
+    let read = tokio::task::spawn_blocking(move || LiveSettings::read(env, options)).await;
+    let Ok(Ok(mut live)) = read else { return };
+    loop {
+        live.changed().await;
+        live.options_mut().disabled_for_session = host.switched_off();
+        if let Err(error) = live.reload(host.host()).await {
+            talk.error(&CommandError::from(error));
+        }
+    }
+}

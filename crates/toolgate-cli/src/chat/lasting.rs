@@ -1,0 +1,166 @@
+//! `LastingHost`: the host of a session. It outlives the commands that are typed one after the other: each borrows its servers, and shares what
+//! was allowed for the session and the record of calls.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use toolgate::audit::AuditSink;
+use toolgate::expose::{SlashCommand, SlashCommands};
+use toolgate::grants::Grants;
+use toolgate::results::ResultStore;
+use toolgate::trust::AdmittedServers;
+use toolgate::{CallRules, Host, Interest, Memory, ServerName};
+
+use super::line::command_names;
+use crate::call_rules;
+use crate::configured::{Configured, Plan};
+use crate::error::Result;
+use crate::interrupt::{Interrupts, interrupted};
+use crate::runtime::hosts::{FileState, state_of};
+use crate::session::Session;
+
+/// The host of a session.
+#[derive(Debug)]
+pub(crate) struct LastingHost {
+    host: Host,
+    grants: Arc<Grants>,
+    audit: Arc<dyn AuditSink>,
+    /// The one server that the session is about.
+    only: Option<String>,
+    /// Servers that are switched off for as long as the session lasts.
+    switched_off: Mutex<BTreeSet<String>>,
+    /// How the file with the logins was when it was looked at last.
+    logins: Mutex<Option<FileState>>,
+    /// Turned on when the person wants what runs to stop.
+    stop: watch::Sender<bool>,
+    /// Prompts as commands, and those whose new names nobody was told of yet.
+    prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
+}
+
+impl LastingHost {
+    /// The host of a session that begins. Nothing is started yet.
+    pub(crate) fn new(session: &Session, configured: &Configured) -> Result<Self> {
+        let env = &configured.setup().env;
+        // What is too long for a model to be shown whole is kept for it.
+        let results = Some(Arc::new(ResultStore::new(env)));
+        let rules = CallRules { results, ..call_rules::for_calls(session, configured.setup())? };
+        let grants = rules.grants.clone().unwrap_or_else(|| session.grants(env));
+        let audit = rules.audit.clone();
+        let plan = configured.plan(Interest::ALL).with(rules);
+        let host = session.builder(&plan).memory(Memory::Used).build();
+        let logins = Mutex::new(state_of(host.login_store().path()));
+        let only = session.options().server.clone();
+        let (switched_off, prompts) = (Mutex::default(), Mutex::default());
+        let stop = watch::Sender::new(false);
+        Ok(Self { host, grants, audit, only, switched_off, logins, stop, prompts })
+    }
+
+    /// The host itself.
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// What the person allowed, also for the session only.
+    pub(crate) const fn grants(&self) -> &Arc<Grants> {
+        &self.grants
+    }
+
+    /// Who keeps the record of calls.
+    pub(crate) fn audit(&self) -> Arc<dyn AuditSink> {
+        self.audit.clone()
+    }
+
+    /// Who may want a command to stop.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        Interrupts::Elsewhere(self.stop.subscribe())
+    }
+
+    /// Something new runs; whoever wanted what ran before to stop did not mean this.
+    pub(crate) fn begins(&self) {
+        self.stop.send_replace(false);
+    }
+
+    /// Stops what runs whenever somebody wants that, for as long as the session lasts.
+    pub(crate) async fn heed_interrupts(&self) {
+        loop {
+            interrupted().await;
+            self.stop.send_replace(true);
+        }
+    }
+
+    /// Servers that are switched off for as long as the session lasts.
+    pub(crate) fn switched_off(&self) -> BTreeSet<String> {
+        lock(&self.switched_off).clone()
+    }
+
+    /// Switches servers off for the session, or on again. Which of them were not so before.
+    pub(crate) fn switch<'n>(&self, names: &[&'n str], is_off: bool) -> Vec<&'n str> {
+        let mut off = lock(&self.switched_off);
+        let is_new = |name: &&&str| if is_off { off.insert((**name).to_owned()) } else { off.remove(**name) };
+        names.iter().filter(is_new).copied().collect()
+    }
+
+    /// The prompts of this moment as commands. A name once given stays.
+    pub(crate) fn prompts(&self) -> Vec<SlashCommand> {
+        let catalog = self.host.catalog();
+        let mut prompts = lock(&self.prompts);
+        let (commands, untold) = &mut *prompts;
+        untold.extend(commands.follow(&catalog, &command_names()));
+        commands.all().to_vec()
+    }
+
+    /// The prompt behind a command.
+    pub(crate) fn prompt(&self, name: &str) -> Option<SlashCommand> {
+        self.prompts().into_iter().find(|command| &*command.name == name)
+    }
+
+    /// Prompts that got another name than their own since somebody was told last.
+    pub(crate) fn take_renamed(&self) -> Vec<SlashCommand> {
+        std::mem::take(&mut lock(&self.prompts).1)
+    }
+
+    /// The servers behind the rules of one command, after the settings of this moment were made true.
+    pub(crate) async fn lend(&self, plan: &Plan) -> Host {
+        self.bring_up_to_date(plan.admitted.clone()).await;
+        self.host.with_rules(plan.call_rules.clone(), &plan.env)
+    }
+
+    /// Makes these servers the ones of the session. One that has another login by now is connected to anew.
+    pub(crate) async fn bring_up_to_date(&self, admitted: AdmittedServers) {
+        let wanted = self.wanted(admitted);
+        let others = self.other_logins().await;
+        if !others.is_empty() {
+            let _left = self.host.reconcile(wanted.clone().only(|server| !others.contains(&server.name)));
+        }
+        let _changed = self.host.reconcile(wanted);
+    }
+
+    /// Connects to every server anew, and waits until each has said what it offers, or failed.
+    pub(crate) async fn restart(&self, admitted: AdmittedServers) {
+        let wanted = self.wanted(admitted);
+        let _stopped = self.host.reconcile(AdmittedServers::default());
+        let _started = self.host.reconcile(wanted);
+        self.host.refresh();
+        let views = self.host.servers();
+        let lines = views.iter().filter_map(|view| self.host.line(view.name()).ok());
+        // Why one of them is not there stands in its view.
+        let tries = lines.map(|line| async move { line.live().await.is_ok() });
+        let _there = futures_util::future::join_all(tries).await;
+        self.host.all_settled().await;
+    }
+
+    fn wanted(&self, admitted: AdmittedServers) -> AdmittedServers {
+        admitted.only(|server| self.only.as_deref().is_none_or(|only| only == &*server.name))
+    }
+
+    async fn other_logins(&self) -> Vec<ServerName> {
+        let now = state_of(self.host.login_store().path());
+        let is_as_before = std::mem::replace(&mut *lock(&self.logins), now) == now;
+        if is_as_before { Vec::new() } else { self.host.changed_logins().await }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,141 @@
+//! What stands beside the line that is typed: how many servers are ready, which model answers, what runs without a question.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use toolgate::Setup;
+use toolgate::connect::{ServerStatus, ServerView};
+use toolgate::policy::Mode;
+
+use super::LastingHost;
+use crate::columns::width;
+
+/// Between two parts.
+const GAP: &str = " · ";
+
+/// How the session stands. Shared with whoever draws it.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    host: Arc<LastingHost>,
+    mode: Mutex<Mode>,
+    model: Mutex<Option<String>>,
+    tokens: AtomicU64,
+}
+
+impl Standing {
+    /// At the beginning.
+    pub(crate) fn new(host: Arc<LastingHost>, setup: &Setup) -> Self {
+        let mode = Mutex::new(host.host().calls().mode());
+        let model = Mutex::new(setup.settings.model().name);
+        Self { host, mode, model, tokens: AtomicU64::new(0) }
+    }
+
+    /// What runs without a question.
+    pub(crate) fn mode(&self) -> Mode {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something else runs without a question from now on.
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+        self.host.host().set_mode(mode);
+    }
+
+    /// The model that answers.
+    pub(crate) fn model(&self) -> Option<String> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another model answers from now on.
+    pub(crate) fn set_model(&self, model: Option<String>) {
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+    }
+
+    /// So many tokens were used by now.
+    pub(crate) fn set_tokens(&self, tokens: u64) {
+        self.tokens.store(tokens, Ordering::Relaxed);
+    }
+
+    /// Tokens that were used.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::Relaxed)
+    }
+
+    /// How many servers are ready, and how many there are.
+    pub(crate) fn servers(&self) -> (usize, usize) {
+        let views = self.host.host().servers();
+        (views.iter().filter(|view| is_ready(view)).count(), views.len())
+    }
+
+    /// The status in so many columns.
+    pub(crate) fn text(&self, columns: usize) -> String {
+        let (ready, total) = self.servers();
+        let model = self.model();
+        let parts = Parts { ready, total, model: model.as_deref(), mode: self.mode(), tokens: self.tokens() };
+        parts.text(columns)
+    }
+}
+
+/// Whether a server can be used: it is connected, or known well enough to be started when it is used.
+pub(crate) fn is_ready(view: &ServerView) -> bool {
+    view.is_settled && (view.status == ServerStatus::Connected || view.is_remembered)
+}
+
+/// What the status is made of.
+#[derive(Clone, Copy, Debug)]
+struct Parts<'a> {
+    ready: usize,
+    total: usize,
+    model: Option<&'a str>,
+    mode: Mode,
+    tokens: u64,
+}
+
+impl Parts<'_> {
+    /// As much as there is room for: most of the line belongs to what is typed.
+    fn text(self, columns: usize) -> String {
+        let Self { ready, total, model, mode, tokens } = self;
+        let servers = if total == 1 { format!("{ready}/1 server") } else { format!("{ready}/{total} servers") };
+        let model = model.unwrap_or("no model").to_owned();
+        let tokens = if tokens == 0 { None } else { Some(count_text(tokens)) };
+        let mode = mode.as_str().to_owned();
+        let full: Vec<String> = [servers.clone(), model, mode.clone()].into_iter().chain(tokens.clone()).collect();
+        let less: Vec<String> = [servers, mode].into_iter().chain(tokens).collect();
+        let shorter = [(full.join(GAP), 2), (less.join(GAP), 3), (format!("{ready}/{total}"), 3)];
+        let fits = |(text, part): &(String, usize)| width(text) <= columns / part;
+        shorter.into_iter().find(fits).map(|(text, _)| text).unwrap_or_default()
+    }
+}
+
+/// `950 tokens`, `12.3k tokens`.
+pub(crate) fn count_text(tokens: u64) -> String {
+    match tokens {
+        0..1000 => format!("{tokens} tokens"),
+        _ => format!("{}.{}k tokens", tokens / 1000, tokens % 1000 / 100),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate::policy::Mode;
+
+    use super::{Parts, count_text};
+
+    #[test]
+    fn the_status_takes_the_room_there_is() {
+        let parts = Parts { ready: 3, total: 4, model: None, mode: Mode::Default, tokens: 0 };
+        let cases = [
+            (parts, 80, "3/4 servers · no model · default"),
+            (Parts { total: 1, ready: 0, ..parts }, 80, "0/1 server · no model · default"),
+            (Parts { model: Some("m"), tokens: 1234, ..parts }, 80, "3/4 servers · m · default · 1.2k tokens"),
+            (parts, 63, "3/4 servers · default"),
+            (parts, 50, "3/4"),
+            (parts, 20, "3/4"),
+            (parts, 4, ""),
+        ];
+        for (parts, columns, expected) in cases {
+            assert_eq!(parts.text(columns), expected, "{columns} columns");
+        }
+        assert_eq!([0, 999, 1000, 12_345].map(count_text), ["0 tokens", "999 tokens", "1.0k tokens", "12.3k tokens"]);
+    }
+}

@@ -1,0 +1,235 @@
+//! `toolgate -p`: one thing is said to the model, which uses the tools by itself until it is done. Nobody is asked anything.
+
+mod shown;
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tokio::sync::{Notify, mpsc};
+use toolgate::results::ResultStore;
+use toolgate::trust::AdmittedServers;
+use toolgate::{CallRules, Host, HostEnv, Interest};
+use toolgate_model::{Conversation, Model, ModelConfig, ModelError, ModelErrorKind, TurnEnd, TurnReport};
+
+use self::shown::Shown;
+use crate::call_rules;
+use crate::configured::Configured;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::interrupt::Interrupts;
+use crate::limits::{PIPE_SILENCE_MS, PIPED_BYTES_MAX};
+use crate::printer::Printer;
+use crate::session::Session;
+use crate::trouble::Troubles;
+
+/// What is said to the model, and how its answer is wanted.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Asking a model")]
+pub(crate) struct Arguments {
+    /// Have the model of your settings do this with the tools, and print its answer; what stands in stdin is added
+    #[arg(short = 'p', long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// How the answer is printed: text, json (one object) or stream-json (one object for everything that happens)
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "prompt", hide_possible_values = true)]
+    output_format: Option<OutputFormat>,
+}
+
+/// How the answer is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer alone.
+    #[default]
+    Text,
+    /// One object.
+    Json,
+    /// One object for everything that happens.
+    StreamJson,
+}
+
+impl Arguments {
+    /// Whether something is said to a model.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.prompt.is_some()
+    }
+
+    /// Whether a program reads the answer.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.output_format.is_some_and(|format| format != OutputFormat::Text)
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let configured = session.configured()?;
+    let only = session.options().server.clone();
+    let servers = configured.chosen(only.as_deref())?;
+    let format = match arguments.output_format {
+        None if session.options().json => OutputFormat::Json,
+        format => format.unwrap_or_default(),
+    };
+    let asking = Asking {
+        prompt: arguments.prompt.clone().unwrap_or_default(),
+        format,
+        env: configured.setup().env.clone(),
+        troubles: Troubles::new(session, only.is_some()),
+        interrupts: session.interrupts(),
+        configured: &configured,
+    };
+    let rules = call_rules::for_calls(session, configured.setup())?;
+    let results = Some(Arc::new(ResultStore::new(&asking.env)));
+    let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
+    let plan = plan.with(CallRules { results, ..rules });
+    session.with_host(&plan, async |host, printer| asking.go(host, servers, printer).await)
+}
+
+/// One run of the command.
+struct Asking<'a> {
+    prompt: String,
+    format: OutputFormat,
+    env: Arc<HostEnv>,
+    troubles: Troubles,
+    interrupts: Interrupts,
+    configured: &'a Configured,
+}
+
+impl Asking<'_> {
+    async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
+        let model = model(self.configured, &self.env).await?;
+        host.start(servers);
+        let input = self.input(printer).await?;
+        printer.talk().waits("the servers");
+        host.all_settled().await;
+        printer.talk().waits_no_more();
+        let views = host.servers();
+        self.troubles.tell_all(&views, printer.talk());
+        // A server that was asked for by its name has to be there; without the others there is less to work with.
+        self.troubles.judge(&views).map(drop)?;
+        let place = format!("The person works in the folder {}.", self.env.workspace.display());
+        let name = model.name().to_owned();
+        let conversation = Conversation::new(model).with_context(place);
+        printer.talk().begins();
+        let mut shown = Shown::new(self.format, printer);
+        shown.begin(&name)?;
+        let report = self.turn(conversation, host, input, &mut shown).await?;
+        let failure = failure(&report);
+        shown.end(&report, failure.as_ref())?;
+        match failure {
+            None => Ok(Ending::Done),
+            Some(failure) if self.format == OutputFormat::Text => Err(failure),
+            Some(failure) => Ok(failure.ending()),
+        }
+    }
+
+    /// What is said: the prompt, and what stands in stdin.
+    async fn input(&self, printer: &Printer) -> Result<String> {
+        let piped = if printer.terminal().stdin { String::new() } else { piped(printer).await? };
+        let both = [self.prompt.as_str(), &piped].map(str::trim_end);
+        let said: Vec<&str> = both.into_iter().filter(|text| !text.trim().is_empty()).collect();
+        if said.is_empty() {
+            return Err(CommandError::usage("there is nothing to say: the prompt is empty"));
+        }
+        Ok(said.join("\n\n"))
+    }
+
+    /// Works until the model is done, showing what happens. Whoever stops reading has the model stop.
+    async fn turn(
+        &self,
+        mut conversation: Conversation,
+        host: &Host,
+        input: String,
+        shown: &mut Shown<'_>,
+    ) -> Result<TurnReport> {
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let events = move |event| {
+            // Whoever shows it is gone only when all is over.
+            let _heard = tell.send(event).is_ok();
+        };
+        let nobody_reads = Notify::new();
+        let cancel = async {
+            tokio::select! {
+                () = self.interrupts.next() => {}
+                () = nobody_reads.notified() => {}
+            }
+        };
+        let mut failed = None;
+        let report = {
+            let mut turn = std::pin::pin!(conversation.turn(host, input.into(), &events, cancel));
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(event) = told.recv() => if let Err(error) = shown.show(&event) {
+                        failed.get_or_insert(error);
+                        nobody_reads.notify_one();
+                    },
+                    report = &mut turn => break report,
+                }
+            }
+        };
+        while let Ok(event) = told.try_recv() {
+            shown.show(&event)?;
+        }
+        failed.map_or(Ok(report), |error| Err(error.into()))
+    }
+}
+
+/// The model of the settings.
+async fn model(configured: &Configured, env: &HostEnv) -> Result<Model> {
+    let Some(config) = ModelConfig::read(&configured.setup().settings, env).await.map_err(|error| of(&error))? else {
+        let error = CommandError::new(Ending::Usage, "no_model", "no model is configured");
+        return Err(error.hint(
+            "write `\"model\": {\"name\": \"gemini-…\"}` (or `gpt-…`, `claude-…`, `ollama::…`) into your settings, and set the \
+             variable with its key, such as GEMINI_API_KEY",
+        ));
+    };
+    Model::new(config, env).map_err(|error| of(&error))
+}
+
+/// What stands in stdin. Whoever forgot that something is connected to it is told.
+async fn piped(printer: &Printer) -> Result<String> {
+    let mut reading = tokio::task::spawn_blocking(|| {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(PIPED_BYTES_MAX + 1).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let read = match tokio::time::timeout(Duration::from_millis(PIPE_SILENCE_MS), &mut reading).await {
+        Ok(read) => read,
+        Err(_) => {
+            printer
+                .talk()
+                .line("waiting for the end of stdin, which is added to the prompt; `< /dev/null` does without");
+            reading.await
+        }
+    };
+    let unreadable = |why: String| CommandError::usage(format!("cannot read stdin: {why}"));
+    let bytes = read.map_err(|gone| unreadable(gone.to_string()))?.map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > PIPED_BYTES_MAX {
+        return Err(CommandError::usage(format!("stdin is larger than {PIPED_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| CommandError::usage("what stands in stdin is not UTF-8 text"))
+}
+
+/// Why the answer is not what was asked for.
+fn failure(report: &TurnReport) -> Option<CommandError> {
+    match &report.end {
+        TurnEnd::Done => None,
+        TurnEnd::CutShort(why) => {
+            Some(CommandError::new(Ending::Model, "model_cut_short", format!("the answer is not whole: {why}")))
+        }
+        TurnEnd::TurnLimit(turns) => {
+            let message = format!("the model went on by itself {turns} times, and was stopped");
+            Some(CommandError::new(Ending::Model, "turn_limit", message).hint("`model.maxTurns` lets it go on longer"))
+        }
+        TurnEnd::Cancelled => Some(CommandError::interrupted()),
+        TurnEnd::Failed(error) => Some(of(error)),
+    }
+}
+
+fn of(error: &ModelError) -> CommandError {
+    let ending = if error.kind() == ModelErrorKind::Settings { Ending::Usage } else { Ending::Model };
+    let told = CommandError::new(ending, error.kind().as_str(), error.to_string());
+    match error.hint() {
+        Some(hint) => told.hint(hint),
+        None => told,
+    }
+}

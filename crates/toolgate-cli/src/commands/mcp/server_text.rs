@@ -1,0 +1,176 @@
+//! One server in words for people: how it stands, how much it offers, and what, in as much detail as is wanted.
+
+use toolgate::registry::{Catalog, CatalogPrompt, CatalogResource, CatalogTool};
+use toolgate::shape::{for_display, visible};
+use toolgate::{Host, ServerName, ServerStatus};
+
+use crate::columns::{cut, summary};
+use crate::error::Result;
+use crate::limits::LISTED_RESOURCES_MAX;
+use crate::listing::{counted, skipped};
+use crate::printer::Printer;
+
+/// How wide a line is where nobody measures.
+const COLUMNS: usize = 160;
+
+/// How much is said about what a server offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What it is called.
+    #[default]
+    Names,
+    /// What it is for, too.
+    Descriptions,
+    /// What it takes, too.
+    Schemas,
+}
+
+/// What a server offers to whoever looks.
+#[derive(Debug, Default)]
+pub(crate) struct Offering<'a> {
+    tools: Vec<&'a CatalogTool>,
+    prompts: Vec<&'a CatalogPrompt>,
+    resources: Vec<&'a CatalogResource>,
+    skipped: Vec<String>,
+}
+
+impl<'a> Offering<'a> {
+    /// What a server offers, without what no rule lets anybody use.
+    pub(crate) fn of(server: &ServerName, catalog: &'a Catalog, host: &Host) -> Self {
+        let is_shown = |tool: &&CatalogTool| host.why_hidden(catalog, tool).is_none();
+        let unusable = catalog.quarantined().filter(|one| one.server == *server);
+        Self {
+            tools: catalog.tools_of(server).iter().filter(is_shown).collect(),
+            prompts: catalog.prompts().iter().filter(|prompt| prompt.server == *server).collect(),
+            resources: catalog.resources().iter().filter(|one| one.server == *server).collect(),
+            skipped: unusable.map(skipped).collect(),
+        }
+    }
+
+    /// `3 tools, 1 prompt`, without what there is none of.
+    fn counts(&self) -> String {
+        let counts = [(self.tools.len(), "tool"), (self.prompts.len(), "prompt"), (self.resources.len(), "resource")];
+        let some = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
+        some.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct ServerText<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) status: ServerStatus,
+    /// Why it is not used, in a word for programs.
+    pub(crate) reason: Option<&'static str>,
+    /// What its login is, where it has or needs one.
+    pub(crate) login: Option<&'static str>,
+    pub(crate) target: &'a str,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) offering: Offering<'a>,
+}
+
+impl ServerText<'_> {
+    /// A sign that is seen at once, and the word for it.
+    fn state(&self) -> (&'static str, String) {
+        let reason = |otherwise: &str| self.reason.map_or_else(|| otherwise.to_owned(), |word| word.replace('_', " "));
+        match self.status {
+            ServerStatus::Connected => ("🟢", "Ready".to_owned()),
+            // It is started when it is used.
+            ServerStatus::Disconnected if !self.offering.counts().is_empty() => ("🟢", "Ready".to_owned()),
+            ServerStatus::Connecting => ("🔄", "Starting… (the first start may take longer)".to_owned()),
+            ServerStatus::Disabled if self.reason == Some("disabled_for_session") => {
+                ("⏸️", "Disabled (session)".to_owned())
+            }
+            ServerStatus::Disabled if self.reason == Some("disabled") => ("⏸️", "Disabled".to_owned()),
+            ServerStatus::Disabled => ("⏸️", format!("Disabled ({})", reason("not used"))),
+            ServerStatus::Blocked => ("🔴", format!("Blocked ({})", reason("by your settings"))),
+            ServerStatus::NeedsLogin => ("🔴", "Login needed".to_owned()),
+            ServerStatus::Disconnected if self.reason.is_none() => ("⚪", "Not started".to_owned()),
+            _ => ("🔴", "Disconnected".to_owned()),
+        }
+    }
+
+    /// Prints it.
+    pub(crate) fn print(&self, printer: &mut Printer, detail: Detail) -> Result<()> {
+        let paint = printer.paint();
+        let (sign, state) = self.state();
+        let name = visible::line(self.name);
+        let counts = match self.offering.counts() {
+            counts if counts.is_empty() => String::new(),
+            counts => format!(" ({counts})"),
+        };
+        let login = self.login.map(|login| format!(" ({login})")).unwrap_or_default();
+        let plain = format!("{sign} {name} - {state}{counts}{login}");
+        let room = printer.terminal().columns.unwrap_or(COLUMNS).saturating_sub(crate::columns::width(&plain) + 2);
+        let target = cut(self.target, room);
+        let plain = plain.replacen(&*name, &paint.bold(&name).to_string(), 1);
+        let line = if room < 8 { cut_plain(&plain, printer) } else { format!("{plain}  {}", paint.dim(target)) };
+        printer.line(line.trim_end())?;
+        if let Some(description) = self.description.filter(|_| detail != Detail::Names) {
+            printer.text("  ", description)?;
+        }
+        self.print_offering(printer, detail)
+    }
+
+    fn print_offering(&self, printer: &mut Printer, detail: Detail) -> Result<()> {
+        let Offering { tools, prompts, resources, skipped } = &self.offering;
+        heading(printer, "Tools", tools.len())?;
+        for tool in tools {
+            let about = tool.description().or(tool.title());
+            bullet(printer, tool.name.as_str(), about, detail)?;
+            if detail == Detail::Schemas {
+                printer.line("    Parameters:")?;
+                printer.text("    ", &for_display::json(&tool.input_schema()))?;
+            }
+        }
+        heading(printer, "Prompts", prompts.len())?;
+        for prompt in prompts {
+            bullet(printer, &prompt.name, prompt.prompt.description.as_deref(), detail)?;
+        }
+        heading(printer, "Resources", resources.len())?;
+        for CatalogResource { resource, .. } in resources.iter().take(LISTED_RESOURCES_MAX) {
+            let mime = resource.mime_type.as_deref().map(|mime| format!(" [{mime}]")).unwrap_or_default();
+            let name = if resource.name.is_empty() { &resource.uri } else { &resource.name };
+            bullet(printer, &format!("{name} ({}){mime}", resource.uri), resource.description.as_deref(), detail)?;
+        }
+        if resources.len() > LISTED_RESOURCES_MAX {
+            printer.line(&format!("  … and {} more", resources.len() - LISTED_RESOURCES_MAX))?;
+        }
+        for line in skipped {
+            printer.line(&visible::line(&format!("  ! {line}")))?;
+        }
+        Ok(())
+    }
+}
+
+fn heading(printer: &mut Printer, what: &str, count: usize) -> Result<()> {
+    if count > 0 {
+        printer.line(&format!("  {what}:"))?;
+    }
+    Ok(())
+}
+
+fn bullet(printer: &mut Printer, name: &str, about: Option<&str>, detail: Detail) -> Result<()> {
+    let columns = printer.terminal().columns.unwrap_or(COLUMNS);
+    let name = visible::line(name);
+    let paint = printer.paint();
+    let line = match about.filter(|_| detail != Detail::Names).map(str::trim).filter(|about| !about.is_empty()) {
+        Some(about) if detail == Detail::Schemas => {
+            printer.line(&cut(&format!("  - {name}:"), columns))?;
+            return Ok(printer.text("    ", about)?);
+        }
+        Some(about) => {
+            let start = format!("  - {name}: ");
+            let room = columns.saturating_sub(crate::columns::width(&start));
+            format!("{start}{}", paint.dim(cut(&visible::line(summary(about)), room)))
+        }
+        None => cut(&format!("  - {name}"), columns),
+    };
+    Ok(printer.line(&line)?)
+}
+
+/// A line that has no room for colours is cut without them.
+fn cut_plain(line: &str, printer: &Printer) -> String {
+    let plain = line.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    cut(&plain, printer.terminal().columns.unwrap_or(COLUMNS))
+}
