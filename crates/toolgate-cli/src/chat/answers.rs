@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolgate::shape::visible;
 use toolgate_model::{CallEnding, CallNews, Conversation, Input, ModelError, TurnEnd, TurnEvent};
 
-use super::{Chat, LastingHost};
 use super::markdown::Markdown;
+use super::{Chat, LastingHost};
 use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
