@@ -163,3 +163,7 @@ fn document(format: WireFormat, answer: &ModelAnswer, number: usize) -> Value {
         WireFormat::Anthropic => anthropic::document(answer, number),
     }
 }
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;
