@@ -127,3 +127,6 @@ pub(crate) const RUNTIME_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The end of the log that is shown when the runtime did not start.
 pub(crate) const RUNTIME_LOG_LINES_MAX: usize = 10;
+
+/// Tools that a search names; what comes behind them hardly fits.
+pub(crate) const FOUND_TOOLS_MAX: usize = 25;
