@@ -1,7 +1,7 @@
 //! Stage 9: the catalog in the words of each front end. All of it is pure: what has to be asked of a server is said, and asked by the caller.
 //!
 //! For people: prompts as slash commands ([`slash`]) and `@` references ([`references`]). For models: which tools are declared ([`budget`]), what a reference becomes
-//! ([`attach`]) and the functions with which a model looks at resources itself ([`resource_tools`]). For both: tools found by what they do ([`search`]).
+//! ([`attach`](mod@attach)) and the functions with which a model looks at resources itself ([`resource_tools`]). For both: tools found by what they do ([`search`]).
 
 pub mod search;
 
