@@ -5,7 +5,7 @@
 //! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
 //! `toolgate-bench plot [--runs N] [--out FILE.svg] [--toolgate PATH]` draws time and memory against the number of servers,
 //! `toolgate-bench soak [--seconds N] [--out FILE.svg]` holds a constant load and looks whether anything grows.
-//! The other subcommands are those processes.
+//! `toolgate-bench recall` looks for tools in the recall table. The other subcommands are those processes.
 
 mod cases;
 mod embedded;
@@ -20,6 +20,8 @@ mod measure;
 mod ours;
 mod ours_server;
 mod plot;
+mod recall;
+mod recall_table;
 mod refresh;
 mod refresher;
 mod rmcp_pair;
@@ -34,7 +36,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | plot [--runs N] [--out FILE.svg] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
-soak [--seconds N] [--out FILE.svg]";
+soak [--seconds N] [--out FILE.svg] | recall";
 
 /// What a step of the benchmark gives.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => cases::run(rest),
         ["host", rest @ ..] => host_run::run(rest),
         ["plot", rest @ ..] => host_plot::run(rest),
+        ["recall"] => recall::run(),
         ["refresh", rest @ ..] => refresh::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["soak-host", home, seconds, per_second, servers @ ..] => soak_host::run(home, seconds, per_second, servers),

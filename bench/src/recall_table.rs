@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
+use toolgate::ServerName;
+use toolgate::expose::{OfferedTool, SearchIndex};
+use toolgate_wire::view::{Entry, Tool};
 
 /// One tool of the catalogue.
 #[derive(Debug)]
@@ -55,6 +60,39 @@ pub(crate) fn queries() -> Result<Vec<TableQuery>, Problem> {
         Some(TableQuery { meant: meant.to_owned(), words: words.to_owned() })
     };
     text.lines().map(|line| query(line).ok_or_else(|| format!("not a question: {line}").into())).collect()
+}
+
+/// The catalogue as servers would list it.
+pub(crate) fn wire_tools() -> Result<Vec<(String, Arc<Tool>)>, Problem> {
+    let entry = |tool: TableTool| {
+        let TableTool { server, name, title, description, input_schema } = tool;
+        let entry = json!({"name": name, "title": title, "description": description, "inputSchema": input_schema});
+        Ok((server, Arc::new(Tool::read(entry.into())?)))
+    };
+    tools()?.into_iter().map(entry).collect()
+}
+
+/// The catalogue as a model may be offered it.
+pub(crate) fn offered() -> Result<Vec<OfferedTool>, Problem> {
+    let offered = |(server, tool): (String, Arc<Tool>)| {
+        let name = format!("{server}__{}", tool.name);
+        Ok(OfferedTool { name, server: ServerName::new(&server)?, tool })
+    };
+    wire_tools()?.into_iter().map(offered).collect()
+}
+
+/// Every question with the place at which its tool is found, counted from 1; `None` when it is not among the first 50.
+pub(crate) fn ranks() -> Result<Vec<(TableQuery, Option<usize>)>, Problem> {
+    let tools = wire_tools()?;
+    let index = SearchIndex::build(tools.iter().map(|(server, tool)| (server.as_str(), &**tool)));
+    let rank = |query: TableQuery| {
+        let found = index.search(&query.words, 50);
+        let is_meant =
+            |at: usize| tools.get(at).is_some_and(|(server, tool)| format!("{server}/{}", tool.name) == query.meant);
+        let place = found.iter().position(|hit| is_meant(hit.position)).map(|at| at + 1);
+        (query, place)
+    };
+    Ok(queries()?.into_iter().map(rank).collect())
 }
 
 fn folder() -> PathBuf {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 #[path = "../src/recall_table.rs"]
 mod recall_table;
 
-use recall_table::{TableTool, queries, tools};
+use recall_table::{TableTool, offered, queries, ranks, tools};
 
 /// The words of a name or a text: `getBuild_log` and `Get build log` are the same three.
 fn words(text: &str) -> Vec<String> {
@@ -69,4 +69,35 @@ fn no_question_contains_the_name_of_its_tool() {
         }
     }
     assert!(complaints.is_empty(), "{complaints:#?}");
+}
+
+#[test]
+fn the_right_tool_is_among_the_first_five_for_nine_questions_of_ten() {
+    let ranks = ranks().expect("the table");
+    let (found, missed): (Vec<_>, Vec<_>) = ranks.iter().partition(|(_, rank)| rank.is_some_and(|rank| rank <= 5));
+    assert!(found.len() >= 90, "only {}: {missed:#?}", found.len());
+}
+
+#[test]
+fn the_first_request_carries_less_than_a_tenth_of_all_declarations() {
+    let tools = offered().expect("the table");
+    let declaration = |name: &str, description: &str, schema: &str| serde_json::json!({"name": name, "description": description, "parameters": serde_json::from_str::<serde_json::Value>(schema).expect("a schema")});
+    let of_tool = |tool: &toolgate::expose::OfferedTool| {
+        let schema = tool.tool.input_schema.as_ref().expect("every tool has one");
+        declaration(&tool.name, tool.tool.description.as_deref().unwrap_or_default(), schema.as_str())
+    };
+    let size = |declarations: Vec<serde_json::Value>| serde_json::Value::from(declarations).to_string().len();
+    let all = size(tools.iter().map(of_tool).collect());
+    let pinned = ["slack__post_message", "github__create_issue"].map(str::to_owned).to_vec();
+    let settings = toolgate::settings::ToolSearchSettings { pinned, ..Default::default() };
+    let offer = toolgate::expose::ToolOffer::new(tools, &settings);
+    assert!(offer.is_searched(), "500 tools are too many to have in view");
+    let ours = offer.functions().iter();
+    let ours = ours.map(|one| declaration(&one.name, &one.description, &one.input_schema.to_string()));
+    let first = size(offer.declared().map(of_tool).chain(ours).collect());
+    assert_eq!(offer.declared().count(), 2);
+    assert!(first * 10 < all, "{first} of {all} bytes");
+    // The estimate that decides is near what is sent.
+    let (estimate, sent) = (offer.tokens_of_all(), all.div_ceil(4));
+    assert!(estimate * 10 > sent * 9 && estimate * 9 < sent * 10, "{estimate} and {sent}");
 }

@@ -204,7 +204,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Typed {
     }
     // What stands behind `--` belongs to the tool.
     let wants_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    if let Some(cli) = parse_frequent(&words) {
+    if let Some(cli) = parse_frequent(&words).or_else(|| parse_prompt(&words)) {
         return settled(cli);
     }
     let Sorted { words, taken } = commands::mcp::add::words::sort(words, Cli::command);
@@ -261,6 +261,26 @@ fn parse_frequent(words: &[OsString]) -> Option<Cli> {
     let (name, takes) = FREQUENT.iter().find(|(name, _)| words.iter().any(|word| word == name))?;
     let matches = grammar_of(name, *takes).try_get_matches_from(words).ok()?;
     Cli::from_arg_matches(&matches).ok()
+}
+
+/// Reads `toolgate prompt NAME --argument=value`: what is no option of ours is an argument of the prompt, as if it stood behind `--`.
+fn parse_prompt(words: &[OsString]) -> Option<Cli> {
+    let options = Options::augment_args(clap::Command::new("toolgate"));
+    let is_ours = |name: &str| name == "help" || options.get_arguments().any(|option| option.get_long() == Some(name));
+    let is_argument = |word: &OsString| {
+        let named = word.to_str().and_then(|word| word.strip_prefix("--")?.split_once('='));
+        named.is_some_and(|(name, _)| !name.is_empty() && !is_ours(name))
+    };
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (before, behind) = words.split_at_checked(end)?;
+    let (of_prompt, others): (Vec<&OsString>, Vec<&OsString>) = before.iter().partition(|word| is_argument(word));
+    if of_prompt.is_empty() {
+        return None;
+    }
+    let mark = OsString::from("--");
+    let sorted = others.into_iter().chain([&mark]).chain(of_prompt).chain(behind.iter().skip(1));
+    let cli = parse_frequent(&sorted.cloned().collect::<Vec<_>>())?;
+    matches!(cli.command, Command::Prompt(_)).then_some(cli)
 }
 
 /// The grammar of one command, with the options of all.

@@ -163,3 +163,6 @@ pub(crate) const CALL_SHOWN_CHARS_MAX: usize = 200;
 
 /// A file that goes to a model with what was typed; the rest of a larger one is for a tool to read.
 pub(crate) const REFERENCED_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+
+/// Tools that a search names; what comes behind them hardly fits.
+pub(crate) const FOUND_TOOLS_MAX: usize = 25;

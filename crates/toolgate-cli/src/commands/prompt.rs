@@ -17,10 +17,11 @@ use crate::trouble::Troubles;
 
 /// Print a prompt, filled in by its server
 ///
-/// Words without `=` fill the required arguments in their order; when there is one, it gets all of them.
+/// Arguments are given as KEY=VALUE or --KEY=VALUE. Words without `=` fill the required ones in their order; when there is one, it gets all of them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   toolgate prompt review file=src/main.rs
+  toolgate prompt review --file=src/main.rs --style='very short'
   toolgate prompt summarise 'the last meeting'")]
 pub(crate) struct Arguments {
     /// The prompt, as `toolgate prompts` shows it, or SERVER.PROMPT
@@ -65,9 +66,13 @@ fn values(prompt: &CatalogPrompt, words: &[String]) -> Result<BTreeMap<String, S
     let mut values = BTreeMap::new();
     let mut positional = Vec::new();
     for word in words {
-        match word.split_once('=') {
+        let flag = word.strip_prefix("--");
+        match flag.unwrap_or(word).split_once('=') {
             Some((name, value)) if is_declared(name) => {
                 values.insert(name.to_owned(), value.to_owned());
+            }
+            Some((name, _)) if flag.is_some() => {
+                return Err(wrong(format!("`{}` takes no argument `--{name}`", prompt.name)));
             }
             _ => positional.push(word.as_str()),
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use clap::Args;
 use toolgate::connect::ServerView;
+use toolgate::expose::SearchIndex;
 use toolgate::registry::{Catalog, CatalogTool, ToolId};
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
@@ -16,7 +17,7 @@ use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::limits::LIKE_LINES_MAX;
+use crate::limits::{FOUND_TOOLS_MAX, LIKE_LINES_MAX};
 use crate::listing::{Row, counted, heading, rows, tell_of_memory, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
@@ -29,7 +30,7 @@ use crate::trouble::Troubles;
 #[command(after_help = "Examples:
   toolgate tools                       the tools of all servers
   toolgate tools github --desc         one server, with descriptions and arguments
-  toolgate tools --search 'read file'  only tools that mention both words
+  toolgate tools --search 'read file'  tools that do this, best first
   toolgate tools --all                 also those that are hidden or cannot be used, with the reason")]
 pub(crate) struct Arguments {
     /// Only this server; no other is started
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     /// Show the schemas too
     #[arg(long)]
     schema: bool,
-    /// Only tools whose name, title or description has all of these words
+    /// Only tools that fit these words, best first
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
     /// Also tools that are hidden or cannot be used, and why
@@ -59,12 +60,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
-    let listing = Listing { arguments, wanted: Wanted::new(arguments.search.as_deref()), explain, troubles };
+    let listing = Listing { arguments, explain, troubles };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
+        Form::Text if arguments.search.is_some() => listing.print_found(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,
     })
 }
@@ -72,7 +74,6 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 /// One run of the command.
 struct Listing<'a> {
     arguments: &'a Arguments,
-    wanted: Wanted,
     explain: Explain,
     troubles: Troubles,
 }
@@ -86,7 +87,7 @@ impl Listing<'_> {
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
         let denied = Denied::of(host, &catalog, catalog.tools().iter());
-        let tools = catalog.tools().iter().filter(|tool| self.wanted.has(tool) && !denied.has(tool));
+        let Found { tools, more } = self.found(&catalog, &denied);
         printer.json(|json| {
             json.object(|object| {
                 object.array("tools", tools, write_tool)?;
@@ -95,14 +96,74 @@ impl Listing<'_> {
                 if self.arguments.all { write_filtered(object, &catalog, &denied) } else { Ok(()) }
             })
         })?;
-        if self.explain == Explain::All {
-            for view in &views {
-                let tools: Vec<&CatalogTool> = catalog.tools_of(view.name()).iter().collect();
-                let reasons = Reasons::of(view.name(), &catalog, &tools, self.explain);
-                reasons.and(denied.sentences(view.name())).tell(printer.talk());
-            }
-        }
+        tell_of_more(more, printer);
+        self.tell_reasons(&views, &catalog, &denied, printer);
         Ok(ending)
+    }
+
+    /// What fits the words, of all servers together, best first.
+    async fn print_found(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
+        host.start(servers);
+        all_settled(host, printer.talk()).await;
+        let views = host.servers();
+        self.troubles.tell_all(&views, printer.talk());
+        let catalog = host.catalog_now();
+        let denied = Denied::of(host, &catalog, catalog.tools().iter());
+        let Found { tools, more } = self.found(&catalog, &denied);
+        if tools.is_empty() {
+            printer.talk().line("no tool fits these words");
+        } else {
+            heading(printer, "found", &format!("{}, best first", counted(tools.len(), "tool")))?;
+            self.print_tools(&tools, Whose::Said, printer)?;
+        }
+        tell_of_more(more, printer);
+        self.tell_reasons(&views, &catalog, &denied, printer);
+        tell_of_memory(&views, printer.talk());
+        self.troubles.judge(&views)
+    }
+
+    /// The tools that are listed, in their order.
+    fn found<'c>(&self, catalog: &'c Catalog, denied: &Denied) -> Found<'c> {
+        let is_shown = |tool: &&CatalogTool| !denied.has(tool);
+        let Some(words) = &self.arguments.search else {
+            return Found { tools: catalog.tools().iter().filter(is_shown).collect(), more: 0 };
+        };
+        let hits = SearchIndex::of(catalog).search(words, catalog.tools().len());
+        let mut fitting = hits.iter().filter_map(|hit| catalog.tools().get(hit.position)).filter(is_shown);
+        let tools = fitting.by_ref().take(FOUND_TOOLS_MAX).collect();
+        Found { tools, more: fitting.count() }
+    }
+
+    fn tell_reasons(&self, views: &[ServerView], catalog: &Catalog, denied: &Denied, printer: &Printer) {
+        if self.explain != Explain::All {
+            return;
+        }
+        for view in views {
+            let tools: Vec<&CatalogTool> = catalog.tools_of(view.name()).iter().collect();
+            let reasons = Reasons::of(view.name(), catalog, &tools, self.explain);
+            reasons.and(denied.sentences(view.name())).tell(printer.talk());
+        }
+    }
+
+    fn print_tools(&self, tools: &[&CatalogTool], whose: Whose, printer: &mut Printer) -> Result<()> {
+        if self.arguments.desc || self.arguments.schema {
+            let detail = if self.arguments.schema { ToolDetail::Schema } else { ToolDetail::Description };
+            for tool in tools {
+                print_details(printer, tool, detail)?;
+            }
+            return Ok(());
+        }
+        let about = |tool: &CatalogTool| {
+            let about = tool.description().or(tool.title());
+            match whose {
+                Whose::Known => about.map(str::to_owned),
+                Whose::Said => Some(format!("{}: {}", tool.id.server, about.unwrap_or_default())),
+            }
+        };
+        let abouts: Vec<Option<String>> = tools.iter().map(|tool| about(tool)).collect();
+        let lines = tools.iter().zip(&abouts);
+        let lines = lines.map(|(tool, about)| Row { name: tool.name.as_str(), about: about.as_deref() });
+        Ok(rows(printer, &lines.collect::<Vec<_>>())?)
     }
 
     async fn print_text(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
@@ -122,9 +183,8 @@ impl Listing<'_> {
                 if view.agreed.is_some() {
                     let denied = Denied::of(host, &catalog, catalog.tools_of(view.name()).iter());
                     let block = Block { view, catalog: &catalog, denied: &denied, is_first };
-                    let tools = self.print_block(&block, printer)?;
-                    is_first &= tools.is_none();
-                    printed.extend(tools);
+                    printed.push(self.print_block(&block, printer)?);
+                    is_first = false;
                 }
             }
             printer.flush()?;
@@ -133,43 +193,28 @@ impl Listing<'_> {
         for correction in printed.iter().filter_map(|tools| correction(tools, &catalog)) {
             talk.line(&visible::line(&correction));
         }
-        if is_first && self.arguments.search.is_some() {
-            talk.line("no tool has all of these words");
-        }
         let views = host.servers();
         tell_of_memory(&views, &talk);
         self.troubles.judge(&views)
     }
 
-    /// The tools that were printed; nothing when there was nothing to show.
-    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Option<Vec<CatalogTool>>> {
+    /// Prints what a server has; the tools that were printed.
+    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Vec<CatalogTool>> {
         let server = block.view.name();
-        let is_shown = |tool: &&CatalogTool| self.wanted.has(tool) && !block.denied.has(tool);
+        let is_shown = |tool: &&CatalogTool| !block.denied.has(tool);
         let tools: Vec<&CatalogTool> = block.catalog.tools_of(server).iter().filter(is_shown).collect();
-        if tools.is_empty() && self.arguments.search.is_some() {
-            return Ok(None);
-        }
         if !block.is_first {
             printer.line("")?;
         }
         heading(printer, server, &counted(tools.len(), "tool"))?;
-        if self.arguments.desc || self.arguments.schema {
-            let detail = if self.arguments.schema { ToolDetail::Schema } else { ToolDetail::Description };
-            for tool in &tools {
-                print_details(printer, tool, detail)?;
-            }
-        } else {
-            let lines =
-                tools.iter().map(|tool| Row { name: tool.name.as_str(), about: tool.description().or(tool.title()) });
-            rows(printer, &lines.collect::<Vec<_>>())?;
-        }
+        self.print_tools(&tools, Whose::Known, printer)?;
         let reasons = Reasons::of(server, block.catalog, &tools, self.explain).and(block.denied.sentences(server));
         if self.arguments.all {
             reasons.print(printer)?;
         } else {
             reasons.tell(printer.talk());
         }
-        Ok(Some(tools.into_iter().cloned().collect()))
+        Ok(tools.into_iter().cloned().collect())
     }
 }
 
@@ -225,22 +270,25 @@ fn correction(printed: &[CatalogTool], last: &Catalog) -> Option<String> {
     Some(line)
 }
 
-/// What `--search` asks for.
-struct Wanted(Vec<String>);
+/// Tools that are listed.
+struct Found<'c> {
+    tools: Vec<&'c CatalogTool>,
+    /// How many more fit the words, and less well.
+    more: usize,
+}
 
-impl Wanted {
-    fn new(words: Option<&str>) -> Self {
-        Self(words.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect())
-    }
+/// Whether a line says whose tool it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The heading does.
+    Known,
+    /// It does.
+    Said,
+}
 
-    /// Whether the tool mentions all words.
-    fn has(&self, tool: &CatalogTool) -> bool {
-        if self.0.is_empty() {
-            return true;
-        }
-        let parts = [Some(tool.name.as_str()), Some(&*tool.id.tool), tool.title(), tool.description()];
-        let text = parts.into_iter().flatten().map(str::to_lowercase).collect::<Vec<_>>().join("\n");
-        self.0.iter().all(|word| text.contains(word))
+fn tell_of_more(more: usize, printer: &Printer) {
+    if more > 0 {
+        printer.talk().line(&format!("{more} more fit less well; other words may fit better"));
     }
 }
 

@@ -105,6 +105,10 @@ fn words_find_their_arguments() {
         ("prompt show a b", r#"{"from":"a","to":"b"}"#),
         ("prompt show to=x some words", r#"{"from":"some words","to":"x"}"#),
         ("prompt show a b style=short", r#"{"from":"a","style":"short","to":"b"}"#),
+        ("prompt show --from=a --to=b=c", r#"{"from":"a","to":"b=c"}"#),
+        ("prompt show --to=x some --json words", r#"{"from":"some words","to":"x"}"#),
+        ("--json prompt show -- --to=x --from=y", r#"{"from":"y","to":"x"}"#),
+        ("prompt show --style=s a -- b", r#"{"from":"a","style":"s","to":"b"}"#),
     ];
     for (line, expected) in cases {
         let output = room.run(line);
@@ -133,6 +137,15 @@ fn what_is_missing_or_too_much_is_said() {
         "
             --- stderr
             error: `show` takes fewer arguments than were given
+            hint: toolgate prompt show from=… to=… [style=…]
+            --- exit 2
+            ",
+    );
+    room.check(
+        "prompt show a --colour=red b",
+        "
+            --- stderr
+            error: `show` takes no argument `--colour`
             hint: toolgate prompt show from=… to=… [style=…]
             --- exit 2
             ",

@@ -87,14 +87,14 @@ fn schemas_are_shown_as_they_were_written() {
 }
 
 #[test]
-fn words_are_searched_in_names_and_descriptions() {
+fn tools_are_found_by_what_they_do() {
     let room = Room::new().server("one", &sample("one")).without_workspace();
     room.check(
         "tools --search adds",
         "
             --- stdout
-            one  1 tool
-              add  Adds.
+            found  1 tool, best first
+              add  one: Adds.
             --- exit 0
             ",
     );
@@ -104,7 +104,7 @@ fn words_are_searched_in_names_and_descriptions() {
         "tools --search zebra",
         "
             --- stderr
-            no tool has all of these words
+            no tool fits these words
             --- exit 0
             ",
     );

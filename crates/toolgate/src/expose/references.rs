@@ -141,7 +141,7 @@ fn token(text: &str) -> (String, usize) {
 }
 
 /// `server:uri` of a server that there is, a URI that one of them lists, or a file.
-fn target(token: String, known: &Known<'_>) -> Target {
+pub(super) fn target(token: String, known: &Known<'_>) -> Target {
     if let Some((server, uri)) = token.split_once(':') {
         let named = known.servers.iter().find(|name| ***name == *server);
         if let Some(name) = named.filter(|name| is_resource(name, uri, known)) {
@@ -164,7 +164,7 @@ fn is_resource(server: &ServerName, uri: &str, known: &Known<'_>) -> bool {
 }
 
 /// Whether a text begins like a URI: `scheme:`.
-pub(super) fn has_scheme(text: &str) -> bool {
+fn has_scheme(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return false };
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
     scheme.starts_with(|letter: char| letter.is_ascii_alphabetic()) && scheme.chars().all(is_part)

@@ -20,3 +20,33 @@ pub const LISTED_RESOURCES_MAX: usize = 500;
 
 /// The description of one resource in such a list.
 pub const LISTED_DESCRIPTION_CHARS_MAX: usize = 200;
+
+/// One question to the search of tools.
+pub const SEARCH_QUESTION_CHARS_MAX: usize = 2_000;
+
+/// One text of a tool that is searched: a name, a description, or what is said about all its parameters.
+pub const SEARCHED_TEXT_CHARS_MAX: usize = 8_000;
+
+/// Parameters of one tool that are searched, and choices of one of them.
+pub const SEARCHED_PARAMETERS_MAX: usize = 100;
+
+/// Tokens of declarations above which tools are searched for: a model still has the most part of a small context for its work.
+pub const SEARCH_ABOVE_TOKENS_COUNT: usize = 10_000;
+
+/// Tools above which they are searched for: models choose worse among more, and some providers take no more than 128.
+pub const SEARCH_ABOVE_TOOLS_COUNT: usize = 100;
+
+/// Tools that a search of a model names when it does not say how many.
+pub const FOUND_TOOLS_COUNT: usize = 8;
+
+/// Tools that a search names at most.
+pub const FOUND_TOOLS_MAX: usize = 25;
+
+/// The description of one tool in a list of those that were found.
+pub const FOUND_DESCRIPTION_CHARS_MAX: usize = 300;
+
+/// Parameters of one tool that are named in such a list.
+pub const FOUND_PARAMETERS_MAX: usize = 12;
+
+/// Servers that are named to a model which searches for tools.
+pub const NAMED_SERVERS_MAX: usize = 40;

@@ -10,7 +10,7 @@ use crate::settings::diagnostic::{Diagnostic, SettingsError, Severity};
 use crate::settings::extensions::{self, EXTENSIONS_FOLDER, ExtensionState, Found, Scope};
 use crate::settings::kept::ListedEntry;
 use crate::settings::position::{Located, Position};
-use crate::settings::raw::{RawEntry, RawList, RawServer, RawServerEntry, RawSettings, ToolNaming};
+use crate::settings::raw::{RawEntry, RawList, RawServer, RawServerEntry, RawSettings, SearchMode, ToolNaming};
 use crate::settings::read::{file_text, read_file, read_parsed};
 use crate::settings::server_command::make_entry;
 use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
@@ -59,6 +59,17 @@ pub struct FolderTrustSettings {
     pub enabled: bool,
     /// Whether the person's own servers are used in folders that are not trusted; they are not.
     pub user_servers: bool,
+}
+
+/// `tools.search`: when a model searches for tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSearchSettings {
+    /// Always, never, or above the threshold.
+    pub mode: SearchMode,
+    /// What is written as the threshold: tools, or tokens from 1,000 on.
+    pub threshold: Option<usize>,
+    /// Tools that stay in view.
+    pub pinned: Vec<String>,
 }
 
 /// Variables of the host that reach servers, or do not, in spite of their names.
@@ -192,6 +203,19 @@ impl Settings {
     #[must_use]
     pub fn naming(&self) -> ToolNaming {
         self.highest(|settings| settings.tools.naming.as_ref()).map_or_else(ToolNaming::default, |naming| naming.value)
+    }
+
+    /// When a model searches for tools.
+    #[must_use]
+    pub fn tool_search(&self) -> ToolSearchSettings {
+        let mode = self.highest(|settings| settings.tools.search_mode.as_ref());
+        let threshold = self.highest(|settings| settings.tools.search_threshold.as_ref());
+        let pinned = self.highest(|settings| settings.tools.search_pinned.as_ref());
+        ToolSearchSettings {
+            mode: mode.map_or_else(SearchMode::default, |mode| mode.value),
+            threshold: threshold.map(|threshold| whole(threshold.value)),
+            pinned: pinned.into_iter().flat_map(|list| &list.value).map(|name| name.value.clone()).collect(),
+        }
     }
 
     /// The longest output a model gets, in characters; 0 switches cutting off. `None` when nothing is written about it.

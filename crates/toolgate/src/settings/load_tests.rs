@@ -53,6 +53,30 @@ fn sources(settings: &Settings) -> Vec<SettingsSource> {
 }
 
 #[test]
+fn each_part_of_the_search_for_tools_has_its_default() {
+    use crate::settings::{SearchMode, ToolSearchSettings};
+    let meant = |mode, threshold, pinned: &[&str]| ToolSearchSettings {
+        mode,
+        threshold,
+        pinned: pinned.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let cases = [
+        ("{}", meant(SearchMode::Auto, None, &[])),
+        (r#"{"tools": {"search": {}}}"#, meant(SearchMode::Auto, None, &[])),
+        (
+            r#"{"tools": {"search": {"mode": "on", "threshold": 40, "pinned": ["a", "b__c"]}}}"#,
+            meant(SearchMode::On, Some(40), &["a", "b__c"]),
+        ),
+        (r#"{"tools": {"search": {"mode": "off", "pinned": "a"}}}"#, meant(SearchMode::Off, None, &["a"])),
+        (r#"{"tools": {"search": {"mode": "maybe", "threshold": "x"}}}"#, meant(SearchMode::Auto, None, &[])),
+    ];
+    for (text, expected) in cases {
+        let room = Room::new().with_user(text);
+        assert_eq!(load(&room.env(), &LoadOptions::default()).tool_search(), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_named_file_stands_alone_above_the_built_in_layer() {
     let room = Room::new();
     assert_eq!(sources(&load(&room.env(), &LoadOptions::default())), [SettingsSource::BuiltIn]);

@@ -251,8 +251,26 @@ pub struct RawTools {
     pub exclude: Option<RawList>,
     /// `truncateToolOutputThreshold`: the longest output a model gets, in characters.
     pub truncate_tool_output_threshold: Option<Located<f64>>,
+    /// `search.mode`: when a model searches for tools.
+    pub search_mode: Option<Located<SearchMode>>,
+    /// `search.threshold`: above how much it does.
+    pub search_threshold: Option<Located<f64>>,
+    /// `search.pinned`: tools that stay in view.
+    pub search_pinned: Option<RawList>,
     /// The other documented keys.
     pub others: Vec<RawMember>,
+}
+
+/// `tools.search.mode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchMode {
+    /// `auto`: above the threshold.
+    #[default]
+    Auto,
+    /// `on`: always.
+    On,
+    /// `off`: never.
+    Off,
 }
 
 /// `tools.naming`.

@@ -10,8 +10,10 @@ use crate::settings::diagnostic::{Diagnostic, KeyPath, SettingsError, Severity};
 use crate::settings::excerpt::excerpt;
 pub(crate) use crate::settings::file_text::file_text;
 use crate::settings::file_text::whole_file;
-use crate::settings::keys::words::NAMINGS;
-use crate::settings::keys::{ADVANCED, ENV_REDACTION, FOLDER_TRUST, Key, MCP, SECURITY, Shape, TOOLS, TOP, find};
+use crate::settings::keys::words::{NAMINGS, SEARCH_MODES};
+use crate::settings::keys::{
+    ADVANCED, ENV_REDACTION, FOLDER_TRUST, Key, MCP, SEARCH, SECURITY, Shape, TOOLS, TOP, find,
+};
 use crate::settings::known_keys;
 use crate::settings::position::{Located, Places, Position};
 use crate::settings::raw::{RawAdvanced, RawMcp, RawMember, RawSecurity, RawServerEntry, RawSettings, RawTools};
@@ -208,10 +210,27 @@ fn read_tools(reader: &mut ValueReader<'_>, key: KeyPath<'_>, members: &Members<
             "truncateToolOutputThreshold" => {
                 tools.truncate_tool_output_threshold = usable(reader.number(value, field));
             }
+            "search" => {
+                let inside = reader.object(value, field).unwrap_or_default();
+                read_search(&mut tools, reader, field, &inside);
+            }
             _ => tools.others.push(keep(reader, field, member, known)),
         }
     }
     tools
+}
+
+fn read_search(tools: &mut RawTools, reader: &mut ValueReader<'_>, key: KeyPath<'_>, members: &Members<'_, '_>) {
+    for (known, member) in documented(reader, key, members, SEARCH) {
+        let (value, field) = (&member.value, key.key(known.name));
+        match (known.name, known.shape) {
+            ("mode", _) => tools.search_mode = usable(reader.word(value, field, &SEARCH_MODES)),
+            ("threshold", Shape::Number(amount)) => {
+                tools.search_threshold = usable(read_amount(reader, value, field, amount));
+            }
+            _ => tools.search_pinned = usable(reader.list_or_one(value, field)),
+        }
+    }
 }
 
 fn read_security(reader: &mut ValueReader<'_>, key: KeyPath<'_>, members: &Members<'_, '_>) -> RawSecurity {

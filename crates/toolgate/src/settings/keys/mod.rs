@@ -19,7 +19,7 @@ pub(crate) use access::{ENV_REDACTION, FOLDER_TRUST, SECURITY};
 pub(crate) use key::{Key, Merge, Object, Preset, Shape, Standing, Unknown, find};
 pub(crate) use other_clients::ADVANCED;
 pub(crate) use server::SERVER;
-pub(crate) use top::{MCP, TOOLS, TOP};
+pub(crate) use top::{MCP, SEARCH, TOOLS, TOP};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::key::{Least, visit};
-use super::words::{AUTH_PROVIDERS, NAMINGS, ON_BUSY, START_MODES, Words};
+use super::words::{AUTH_PROVIDERS, NAMINGS, ON_BUSY, SEARCH_MODES, START_MODES, Words};
 use super::{Key, Merge, Preset, SERVER, Shape, TOP, find};
 
 fn every() -> Vec<(String, &'static Key)> {
@@ -54,6 +54,7 @@ fn a_default_word_is_what_the_code_does() {
     check(SERVER, "start", START_MODES);
     check(SERVER, "authProviderType", AUTH_PROVIDERS);
     check(super::TOOLS, "naming", NAMINGS);
+    check(super::SEARCH, "mode", SEARCH_MODES);
 }
 
 #[test]

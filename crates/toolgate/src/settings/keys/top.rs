@@ -94,8 +94,7 @@ pub(crate) const TOOLS: &[Key] = &[
         "How much text of one result a model gets. 0 or less: all of it.",
     )
     .preset(Preset::Number(RESULT_CHARS_MAX as u64)),
-    Key::section("search", SEARCH, "Tools that a model finds by searching instead of having them all in view.")
-        .accepted(),
+    Key::section("search", SEARCH, "Tools that a model finds by searching instead of having them all in view."),
     Key::new(
         "allowed",
         Shape::ListOrOne,
@@ -108,13 +107,26 @@ pub(crate) const TOOLS: &[Key] = &[
     Key::new("callCommand", Shape::Text, "Known to other clients: a program that calls them.").accepted(),
 ];
 
-const SEARCH: &[Key] = &[
-    Key::new("mode", Shape::Word(&SEARCH_MODES), "When tools are searched for.")
-        .preset(Preset::Word("auto"))
-        .accepted(),
-    Key::new("threshold", Shape::at_least(0, "tokens or tools"), "How much must be in view for `auto` to begin.")
-        .accepted(),
-    Key::new("pinned", Shape::ListOrOne, "Tools that stay in view.").accepted(),
+/// The keys of `tools.search`.
+pub(crate) const SEARCH: &[Key] = &[
+    Key::new(
+        "mode",
+        Shape::Word(&only_words(&SEARCH_MODES)),
+        "When a model searches for tools: above the threshold, always or never.",
+    )
+    .preset(Preset::Word("auto")),
+    Key::new(
+        "threshold",
+        Shape::at_least(0, "tokens or tools"),
+        "Above how much `auto` begins. From 1,000 on it is a number of tokens, below that of tools.",
+    )
+    .preset(Preset::InWords("10,000 tokens or 100 tools")),
+    Key::new(
+        "pinned",
+        Shape::ListOrOne,
+        "Tools that stay in view: as they are shown, by their own name, or `server__tool`.",
+    )
+    .preset(Preset::InWords("none")),
 ];
 
 const MODEL: &[Key] = &[

@@ -1,6 +1,6 @@
 //! The words that some keys take. What a word means to the reader and what is documented come from one list.
 
-use crate::settings::raw::{AuthProviderType, GrantKind, OnBusy, StartMode, ToolNaming, TransportType};
+use crate::settings::raw::{AuthProviderType, GrantKind, OnBusy, SearchMode, StartMode, ToolNaming, TransportType};
 
 /// Words and what they mean.
 pub(crate) type Words<T, const N: usize> = [(&'static str, T); N];
@@ -35,7 +35,8 @@ pub(crate) const NAMINGS: Words<ToolNaming, 2> = [("short", ToolNaming::Short), 
 /// The modes that a settings file may ask for. `yolo` is only for the command line.
 pub(crate) const APPROVAL_MODES: [&str; 4] = ["default", "auto_edit", "autoEdit", "plan"];
 
-pub(crate) const SEARCH_MODES: [&str; 3] = ["auto", "always", "never"];
+pub(crate) const SEARCH_MODES: Words<SearchMode, 3> =
+    [("auto", SearchMode::Auto), ("on", SearchMode::On), ("off", SearchMode::Off)];
 
 pub(crate) const AUDITED_ARGUMENTS: [&str; 2] = ["redacted", "full"];
 
