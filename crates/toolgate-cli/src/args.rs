@@ -280,7 +280,7 @@ fn parse_prompt(words: &[OsString]) -> Option<Cli> {
     let mark = OsString::from("--");
     let sorted = others.into_iter().chain([&mark]).chain(of_prompt).chain(behind.iter().skip(1));
     let cli = parse_frequent(&sorted.cloned().collect::<Vec<_>>())?;
-    matches!(cli.command, Command::Prompt(_)).then_some(cli)
+    matches!(cli.command, Some(Command::Prompt(_))).then_some(cli)
 }
 
 /// The grammar of one command, with the options of all.
