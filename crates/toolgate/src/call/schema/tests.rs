@@ -46,7 +46,7 @@ fn arguments_of_a_usual_tool() {
             (r#"{"limit":101,"path":""}"#, "`/limit` must be at most 100; `/path` must have at least 1 characters"),
             (r#"{"path":"a","mode":"hex"}"#, "`/mode` must be one of `\"text\"` or `\"binary\"`"),
             (r#"{"path":"a","tags":["x","x"]}"#, "`/tags` must not have the same element twice"),
-            (r#"{"path":"a","pth":1,"lmt":2}"#, "takes no `lmt` or `pth`"),
+            (r#"{"path":"a","lmt":2,"pth":1}"#, "takes no `lmt` or `pth`"),
             (
                 r#"{"path":"a","filter":{"and":[]}}"#,
                 "`/filter` fits none of 2 alternatives: lacks `op`, or must be null, not an object",
