@@ -9,18 +9,21 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use genai::chat::ChatRequest;
+use toolgate::settings::ToolSearchSettings;
 use toolgate::{Catalog, Host};
 
 use crate::answer::{Answer, AskedCall, Ending, Piece};
+use crate::declare::Quarantined;
 use crate::error::{ModelError, ModelErrorKind};
 use crate::event::{CallNews, TurnEnd, TurnEvent, TurnEvents, TurnReport};
 use crate::history::{History, Told};
 use crate::input::Input;
 use crate::limits::{CALLS_AT_ONCE_MAX, CALLS_PER_ANSWER_MAX};
 use crate::model::Model;
-use crate::offer::Offer;
+use crate::offer::{LastOffer, Offer, Offering};
 use crate::own_function::OwnFunction;
 use crate::read_result::ReadResult;
+use crate::resource_function::ResourceFunction;
 use crate::system;
 use crate::tool_use::{CANCELLED, ToolUse};
 use crate::usage::TokenUsage;
@@ -34,6 +37,8 @@ pub struct Conversation {
     history: History,
     context: String,
     functions: Vec<Arc<dyn OwnFunction>>,
+    search: ToolSearchSettings,
+    last_offer: LastOffer,
     usage: TokenUsage,
     context_tokens: u64,
     calls_asked: u64,
@@ -58,6 +63,8 @@ impl Conversation {
             history: History::default(),
             context: String::new(),
             functions: Vec::new(),
+            search: ToolSearchSettings::default(),
+            last_offer: LastOffer::default(),
             usage: TokenUsage::default(),
             context_tokens: 0,
             calls_asked: 0,
@@ -76,6 +83,19 @@ impl Conversation {
     pub fn with_function(mut self, function: Arc<dyn OwnFunction>) -> Self {
         self.functions.push(function);
         self
+    }
+
+    /// When tools are searched for instead of being in view.
+    #[must_use]
+    pub fn with_search(mut self, search: ToolSearchSettings) -> Self {
+        self.search = search;
+        self
+    }
+
+    /// The tools that the provider could not be told about in the last request, and why.
+    #[must_use]
+    pub fn quarantined(&self) -> &[Quarantined] {
+        self.last_offer.quarantined()
     }
 
     /// The model.
@@ -125,12 +145,10 @@ impl Conversation {
     ) -> TurnReport {
         let before = self.history.len();
         self.history.ask(input);
-        let own = own_functions(&self.functions, host);
         let cancel = std::pin::pin!(cancel);
         let mut work = Work {
             conversation: self,
             host,
-            own: &own,
             events,
             cancel: Cancel { wanted: cancel, is_wanted: false },
             report: empty_report(),
@@ -151,8 +169,10 @@ fn empty_report() -> TurnReport {
     TurnReport { end: TurnEnd::Done, text: String::new(), requests: 0, calls: 0, failed_calls: 0, usage }
 }
 
-fn own_functions(added: &[Arc<dyn OwnFunction>], host: &Host) -> Vec<Arc<dyn OwnFunction>> {
+/// What is answered here: what a front end added, what reads results that were kept, and resources while there are any.
+fn own_functions(added: &[Arc<dyn OwnFunction>], host: &Host, catalog: &Catalog) -> Vec<Arc<dyn OwnFunction>> {
     let mut own = added.to_vec();
+    own.extend(ResourceFunction::all(catalog).map(|function| Arc::new(function) as Arc<dyn OwnFunction>));
     own.extend(host.calls().results().map(|store| Arc::new(ReadResult::new(store.clone())) as Arc<dyn OwnFunction>));
     own
 }
@@ -177,7 +197,6 @@ impl Cancel<'_> {
 struct Work<'a> {
     conversation: &'a mut Conversation,
     host: &'a Host,
-    own: &'a [Arc<dyn OwnFunction>],
     events: &'a TurnEvents<'a>,
     cancel: Cancel<'a>,
     report: TurnReport,
@@ -189,7 +208,11 @@ impl Work<'_> {
         for number in 1..=most {
             // What servers offer may change from one request to the next.
             let catalog = self.host.catalog();
-            let offer = Offer::make(self.host, &catalog, self.conversation.model.provider(), self.own);
+            let conversation = &mut *self.conversation;
+            let own = own_functions(&conversation.functions, self.host, &catalog);
+            let (provider, search) = (conversation.model.provider(), conversation.search.clone());
+            let offering = Offering { host: self.host, catalog: &catalog, provider, own: &own, search: &search };
+            let offer = offering.make(&mut conversation.last_offer);
             let answer = match self.ask(&catalog, &offer, number).await {
                 Ok(answer) => answer,
                 Err(end) => return end,

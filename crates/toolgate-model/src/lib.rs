@@ -17,6 +17,7 @@ pub mod own_function;
 
 mod offer;
 mod read_result;
+mod resource_function;
 mod system;
 
 mod answer;

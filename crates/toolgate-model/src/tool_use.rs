@@ -15,7 +15,7 @@ use toolgate::{Asker, CallOutcome, CallReport, Catalog, Error, ErrorKind, Host, 
 use crate::answer::AskedCall;
 use crate::event::{CallEnding, CallNews, TurnEvent, TurnEvents};
 use crate::history::Told;
-use crate::offer::Offer;
+use crate::offer::{Meant, Offer};
 use crate::own_function::{OwnAnswer, Within};
 
 /// Pictures that all models which look at pictures can look at.
@@ -60,15 +60,16 @@ impl ToolUse<'_> {
     }
 
     async fn find(&self, name: &str, arguments: Map<String, Value>) -> Ended {
-        let Some(own) = self.offer.own(name) else {
-            return match self.offer.meant(name, arguments) {
-                Ok((tool, arguments)) => self.call(&tool, arguments).await,
-                Err(what) => Ended::refused("malformed", format!("The call was not made: {what}")),
-            };
+        let answer = match self.offer.own(name) {
+            Some(own) => own.answer(Within { host: self.host, catalog: self.catalog }, arguments).await,
+            None => match self.offer.meant(name, arguments) {
+                Ok(Meant::Tool(tool, arguments)) => return self.call(&tool, arguments).await,
+                Ok(Meant::Answer(answer)) => answer,
+                Err(what) => return Ended::refused("malformed", format!("The call was not made: {what}")),
+            },
         };
-        let within = Within { host: self.host, catalog: self.catalog };
         let said = |text: String| Ended { word: "answered", is_error: false, told: text.into(), outcome: None };
-        match own.answer(within, arguments).await {
+        match answer {
             OwnAnswer::Said(text) => said(text),
             OwnAnswer::Quoted(text) => said(quoted(name, &text)),
             OwnAnswer::Failed(text) => Ended::refused("failed", format!("The call failed: {text}")),

@@ -117,7 +117,10 @@ impl Chat<'_> {
                         conversation.set_model(model);
                         conversation
                     }
-                    None => Conversation::new(model).with_context(self.context()),
+                    None => {
+                        let conversation = Conversation::new(model).with_context(self.context());
+                        conversation.with_search(setup.settings.tool_search())
+                    }
                 }
             }
         };

@@ -79,7 +79,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     };
     let rules = call_rules::for_calls(session, configured.setup())?;
     let results = Some(Arc::new(ResultStore::new(&asking.env)));
-    let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
+    let plan = configured.plan(Interest::ALL).with_memory().starting(&servers);
     let plan = plan.with(CallRules { results, ..rules });
     session.with_host(&plan, async |host, printer| asking.go(host, servers, printer).await)
 }
@@ -108,7 +108,8 @@ impl Asking<'_> {
         self.troubles.judge(&views).map(drop)?;
         let place = format!("The person works in the folder {}.", self.env.workspace.display());
         let name = model.name().to_owned();
-        let conversation = Conversation::new(model).with_context(place);
+        let search = self.configured.setup().settings.tool_search();
+        let conversation = Conversation::new(model).with_context(place).with_search(search);
         printer.talk().begins();
         let mut shown = Shown::new(self.format, printer);
         shown.begin(&name)?;
