@@ -43,7 +43,7 @@ pub const INSTRUCTIONS_CHARS_MAX: usize = 4_000;
 pub const ALL_INSTRUCTIONS_CHARS_MAX: usize = 24_000;
 
 /// What a model reads of a kept result at once, unless it asks for less: as much as it gets of a fresh one.
-pub const READ_RESULT_BYTES_DEFAULT: usize = 20_000;
+pub const READ_RESULT_BYTES: usize = 20_000;
 
 /// The most that a model reads of a kept result at once.
 pub const READ_RESULT_BYTES_MAX: usize = 40_000;

@@ -21,6 +21,8 @@ pub(crate) struct Offer<'a> {
 /// A function as a model is told of it.
 struct Function {
     name: String,
+    /// The tool it stands for, by the name in this host.
+    tool: String,
     description: String,
     parameters: Value,
 }
@@ -29,6 +31,7 @@ impl<'a> Offer<'a> {
     /// What is offered now. Tools that policy hides are not.
     pub(crate) fn make(host: &Host, catalog: &Catalog, _provider: Provider, own: &'a [Arc<dyn OwnFunction>]) -> Self {
         let own_functions = own.iter().map(|own| own.declaration()).map(|declared| Function {
+            tool: declared.name.clone(),
             name: declared.name,
             description: declared.description,
             parameters: declared.parameters.read().unwrap_or_else(|_| anything()),
@@ -41,6 +44,7 @@ impl<'a> Offer<'a> {
         };
         let tools = shown.map(|tool| Function {
             name: name(tool),
+            tool: tool.name.to_string(),
             description: tool.description().unwrap_or_default().to_owned(),
             parameters: tool.input_schema().read().unwrap_or_else(|_| anything()),
         });
@@ -67,10 +71,18 @@ impl<'a> Offer<'a> {
         self.own.iter().find(|own| own.name() == name)
     }
 
-    /// Arguments as the tool takes them, from those that its declaration asked for.
-    #[expect(clippy::unused_self, reason = "declarations are what servers wrote as long as nothing rewrites them")]
-    pub(crate) fn restored(&self, _name: &str, arguments: Map<String, Value>) -> Map<String, Value> {
-        arguments
+    /// The tool that is meant by a function, and its arguments as the tool takes them. What is not offered may still be there, and then the host
+    /// decides about it.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments, for the model.
+    pub(crate) fn meant(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(String, Map<String, Value>), String> {
+        let function = self.functions.iter().find(|function| function.name == name);
+        Ok((function.map_or(name, |function| &function.tool).to_owned(), arguments))
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use toolgate::call::FunctionDeclaration;
 use toolgate::results::{ResultMatches, ResultSlice, ResultStore, SliceContent};
 
-use crate::limits::{READ_RESULT_BYTES_DEFAULT, READ_RESULT_BYTES_MAX, READ_RESULT_MATCHES_MAX};
+use crate::limits::{READ_RESULT_BYTES, READ_RESULT_BYTES_MAX, READ_RESULT_MATCHES_MAX};
 use crate::own_function::{OwnAnswer, OwnFunction, Within};
 
 const NAME: &str = "read_result";
@@ -70,7 +70,7 @@ fn read(store: &ResultStore, arguments: &Map<String, Value>) -> OwnAnswer {
         Some(needle) => store.find(handle, needle, READ_RESULT_MATCHES_MAX).map(|found| matches(&found)),
         None => {
             let limit = number("limit").and_then(|limit| usize::try_from(limit).ok());
-            let limit = limit.unwrap_or(READ_RESULT_BYTES_DEFAULT).clamp(1, READ_RESULT_BYTES_MAX);
+            let limit = limit.unwrap_or(READ_RESULT_BYTES).clamp(1, READ_RESULT_BYTES_MAX);
             store.read(handle, number("offset").unwrap_or_default(), limit).map(|part| slice(&part))
         }
     };

@@ -60,7 +60,12 @@ impl ToolUse<'_> {
     }
 
     async fn find(&self, name: &str, arguments: Map<String, Value>) -> Ended {
-        let Some(own) = self.offer.own(name) else { return self.call(name, arguments).await };
+        let Some(own) = self.offer.own(name) else {
+            return match self.offer.meant(name, arguments) {
+                Ok((tool, arguments)) => self.call(&tool, arguments).await,
+                Err(what) => Ended::refused("malformed", format!("The call was not made: {what}")),
+            };
+        };
         let within = Within { host: self.host, catalog: self.catalog };
         let said = |text: String| Ended { word: "answered", is_error: false, told: text.into(), outcome: None };
         match own.answer(within, arguments).await {
@@ -72,7 +77,6 @@ impl ToolUse<'_> {
     }
 
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Ended {
-        let arguments = self.offer.restored(name, arguments);
         let call = ToolCall {
             name: name.to_owned(),
             arguments: RawJson::from(Value::Object(arguments)),

@@ -17,6 +17,7 @@ mod tools;
 mod tools_hanging;
 mod tools_hostile;
 
+mod ask_model;
 mod call;
 mod call_endings;
 

@@ -1,5 +1,6 @@
 //! A sealed world with the program and scripted servers in it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
@@ -86,12 +87,9 @@ impl Room {
 
     fn write(&self) {
         let mut settings = self.settings.clone();
-        // In the order of their names, whichever order the tests name them in.
-        let servers: std::collections::BTreeMap<_, _> = self.servers.iter().collect();
-        settings.insert("mcpServers".to_owned(), json!(servers));
-        self.world
-            .write_in_home(".toolgate/settings.json", &Value::Object(settings).to_string())
-            .expect("it is written");
+        settings.insert("mcpServers".to_owned(), Value::Object(self.servers.clone()));
+        let settings = by_name(&Value::Object(settings));
+        self.world.write_in_home(".toolgate/settings.json", &settings.to_string()).expect("it is written");
         // Most tests are not about what may be called.
         if !self.is_about_questions {
             self.world.write_in_home(ROOM_POLICY, ALLOW_EVERYTHING).expect("the policy is written");
@@ -153,4 +151,16 @@ pub(crate) fn sample(name: &str) -> Script {
         )
         .resource(ResourceScript::text("docs://start", "Begin here."))
         .template(json!({"uriTemplate": "docs://page/{number}", "name": "page", "mimeType": "text/plain"}))
+}
+
+/// The same with all members by their names, whatever order they were added in.
+fn by_name(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let sorted: BTreeMap<&String, Value> = members.iter().map(|(name, value)| (name, by_name(value))).collect();
+            json!(sorted)
+        }
+        Value::Array(items) => items.iter().map(by_name).collect(),
+        other => other.clone(),
+    }
 }

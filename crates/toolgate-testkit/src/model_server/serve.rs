@@ -82,7 +82,7 @@ impl Connection<'_> {
         let Some(mut body) = begun else { return Ok(After::Close) };
         for step in steps {
             match step {
-                Step::Bytes(text) => body.write(text.as_bytes()).await?,
+                Step::Bytes(text) => body.write(text.as_bytes()).await.inspect_err(|_| self.record.abandoned())?,
                 Step::Pause(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
             }
         }
@@ -163,3 +163,7 @@ fn document(format: WireFormat, answer: &ModelAnswer, number: usize) -> Value {
         WireFormat::Anthropic => anthropic::document(answer, number),
     }
 }
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ struct Rule {
     tests_may_use: &'static [&'static str],
 }
 
-const RULES: [Rule; 4] = [
+const RULES: [Rule; 5] = [
     Rule { name: "toolgate-testkit", may_use: &[], tests_may_use: &[] },
     Rule { name: "toolgate-wire", may_use: &[], tests_may_use: &["toolgate-testkit"] },
     Rule {
@@ -22,6 +22,7 @@ const RULES: [Rule; 4] = [
         may_use: &["toolgate-wire", "toolgate-workspace"],
         tests_may_use: &["toolgate-wire", "toolgate-workspace", "toolgate-testkit"],
     },
+    Rule { name: "toolgate-model", may_use: &["toolgate"], tests_may_use: &["toolgate", "toolgate-testkit"] },
 ];
 
 /// Never part of the product.

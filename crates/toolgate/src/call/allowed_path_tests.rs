@@ -16,8 +16,8 @@ fn path_arguments_are_collected() {
     // arguments, names of those that are paths
     let cases = [
         (json!({"path": "p"}), "path"),
-        (json!({"filePath": "p", "Directory": "d"}), "Directory filePath"),
-        (json!({"source": "p", "destination": "q", "sources": "r"}), "destination source"),
+        (json!({"Directory": "d", "filePath": "p"}), "Directory filePath"),
+        (json!({"destination": "q", "source": "p", "sources": "r"}), "destination source"),
         (json!({"content": "p", "command": "q"}), ""),
         (json!({"target": "p"}), "target"),
         (json!({"a": {"b": "p", "c": "q"}}), "a.b"),

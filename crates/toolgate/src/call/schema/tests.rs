@@ -28,7 +28,7 @@ fn assert_verdicts(schema: &str, cases: &[(&str, &str)]) {
 
 #[test]
 fn arguments_of_a_usual_tool() {
-    let schema = r##"{"type":"object","properties":{"path":{"type":"string","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100},
+    let schema = r##"{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100},"path":{"type":"string","minLength":1},
         "mode":{"enum":["text","binary"]},"tags":{"type":"array","items":{"type":"string"},"uniqueItems":true},
         "filter":{"anyOf":[{"$ref":"#/$defs/Filter"},{"type":"null"}]}},"required":["path"],"additionalProperties":false,
         "$defs":{"Filter":{"type":"object","properties":{"op":{"const":"eq"},"and":{"type":"array","items":{"$ref":"#/$defs/Filter"}}},"required":["op"]}}}"##;
@@ -43,7 +43,7 @@ fn arguments_of_a_usual_tool() {
             (r#"{"path":"a","limit":"7"}"#, "`/limit` must be an integer, not a string"),
             (r#"{"path":"a","limit":7.5}"#, "`/limit` must be an integer, not a number"),
             (r#"{"path":"a","limit":0}"#, "`/limit` must be at least 1"),
-            (r#"{"path":"","limit":101}"#, "`/limit` must be at most 100; `/path` must have at least 1 characters"),
+            (r#"{"limit":101,"path":""}"#, "`/limit` must be at most 100; `/path` must have at least 1 characters"),
             (r#"{"path":"a","mode":"hex"}"#, "`/mode` must be one of `\"text\"` or `\"binary\"`"),
             (r#"{"path":"a","tags":["x","x"]}"#, "`/tags` must not have the same element twice"),
             (r#"{"path":"a","pth":1,"lmt":2}"#, "takes no `lmt` or `pth`"),
