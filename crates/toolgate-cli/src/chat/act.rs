@@ -40,7 +40,7 @@ impl Chat<'_> {
         match name {
             "" | "help" => self.help(rest.trim_start_matches('/')),
             "mode" => self.mode(rest),
-            "model" => self.model(),
+            "model" => self.model(rest),
             "stats" => self.stats(),
             "clear" => self.clear(),
             name if find(name).is_some() => {
@@ -177,7 +177,11 @@ impl Chat<'_> {
         Ok(self.session.printer.flush().map(|()| Ending::Done)?)
     }
 
-    fn model(&mut self) -> Result<Ending> {
+    fn model(&mut self, asked: &str) -> Result<Ending> {
+        if !asked.trim().is_empty() {
+            let error = CommandError::usage("/model shows which model answers, and takes nothing");
+            return Err(error.hint("change `model.name` in your settings: the next text goes to that one"));
+        }
         match self.standing.model() {
             Some(model) => self.session.printer.line(&toolgate::shape::visible::line(&model))?,
             None => self.session.printer.line(NO_MODEL)?,

@@ -1,7 +1,5 @@
 //! `toolgate mcp list`.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 use toolgate_testkit::ScriptedHttp;
 use toolgate_testkit::snapshot::assert_snapshot;
@@ -64,8 +62,8 @@ async fn the_same_for_programs() {
     let (room, _closed) = mixed().await;
     let listed = room.json("mcp list --json");
     let servers = listed["servers"].as_array().unwrap();
-    let keys = |one: &Value| one.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
-    let expected = [
+    let keys = |one: &Value| one.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let mut expected = [
         "name",
         "status",
         "reason",
@@ -82,7 +80,7 @@ async fn the_same_for_programs() {
         "replaces",
         "error",
     ];
-    let expected: BTreeSet<String> = expected.map(ToOwned::to_owned).into();
+    expected.sort_unstable();
     for one in servers {
         let mut found = keys(one);
         found.sort_unstable();
