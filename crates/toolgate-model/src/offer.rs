@@ -79,8 +79,7 @@ impl<'a> Offering<'a> {
     fn declared(&self, tools: Vec<OfferedTool>, names: Vec<String>) -> Made {
         let tools = ToolOffer::new(tools, self.search);
         let ours: Vec<_> = self.own.iter().map(|own| own.declaration()).collect();
-        let finding: Vec<String> =
-            tools.functions().iter().map(|function| function.input_schema.to_string()).collect();
+        let finding: Vec<String> = tools.functions().iter().map(|function| function.input_schema.to_string()).collect();
         let own = ours.iter().map(|declared| ToolSource {
             name: &declared.name,
             description: &declared.description,
