@@ -164,5 +164,8 @@ pub(crate) const CALL_SHOWN_CHARS_MAX: usize = 200;
 /// A file that goes to a model with what was typed; the rest of a larger one is for a tool to read.
 pub(crate) const REFERENCED_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
+/// How long a session has to leave by itself when it is told to; then it is ended.
+pub(crate) const LEAVING_MS: u64 = 1000;
+
 /// Tools that a search names; what comes behind them hardly fits.
 pub(crate) const FOUND_TOOLS_MAX: usize = 25;

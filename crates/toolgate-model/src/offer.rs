@@ -153,8 +153,8 @@ impl Offer<'_> {
         };
         match self.made.tools.answer(&declaration.tool, &arguments) {
             None => Ok(Meant::Tool(declaration.tool.clone(), arguments)),
-            // Names and descriptions are words of servers.
-            Some(Ok(Answer::Text(text))) => Ok(Meant::Answer(OwnAnswer::Quoted(text))),
+            // Words of servers are marked in it already.
+            Some(Ok(Answer::Text(text))) => Ok(Meant::Answer(OwnAnswer::Said(text))),
             Some(Ok(Answer::Call { name, arguments })) => match arguments.read() {
                 Ok(Value::Object(arguments)) => Ok(Meant::Tool(name, arguments)),
                 _ => Err(format!("the arguments of `{name}` are no object")),

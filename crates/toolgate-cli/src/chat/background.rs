@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
@@ -9,6 +10,8 @@ use toolgate::{HostEnv, LiveSettings, SetupOptions};
 
 use super::{Chat, LastingHost, news};
 use crate::error::CommandError;
+use crate::exit_code::Ending;
+use crate::limits::LEAVING_MS;
 use crate::talk::Talk;
 
 /// When the first prompt stands, and when the session has to end.
@@ -43,9 +46,10 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
     let (env, options) = (chat.session.env().clone(), chat.session.setup_options());
     tokio::spawn(async move {
         signs.first_prompt.notified().await;
-        let told = news::tell(host.clone(), talk.clone(), repaint);
+        let events = host.host().events();
         host.host().start(servers);
-        tokio::spawn(told);
+        repaint();
+        tokio::spawn(news::tell(host.clone(), events, talk.clone(), repaint));
         if follows {
             tokio::spawn(follow(host, talk, env, options));
         }
@@ -53,17 +57,26 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
 }
 
 /// Ends the session when the terminal is closed, or whoever supervises us wants it.
-pub(super) fn heed_signals(signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
+pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
     for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()] {
-        let (signs, pause) = (signs.clone(), pause.clone());
+        let (host, signs, pause) = (chat.host.clone(), signs.clone(), pause.clone());
         tokio::spawn(async move {
             let Ok(mut signals) = signal(kind) else { return };
             while signals.recv().await.is_some() {
                 signs.leave.store(true, Ordering::Relaxed);
                 pause.store(true, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                leave(&host).await;
             }
         });
     }
+}
+
+/// Ends the process, once its servers have ended. Whoever reads from a terminal that is gone goes on reading for ever, and cannot be told.
+#[expect(clippy::exit, reason = "the thread that would return from `main` does not come back")]
+async fn leave(host: &LastingHost) {
+    host.host().shutdown().await;
+    std::process::exit(Ending::Stopped.code().into());
 }
 
 /// Follows the settings. What cannot be used is told, and what was in force stays so.

@@ -35,7 +35,7 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     let mut editor = editor(chat, &was_empty).with_external_printer(printer).with_break_signal(pause.clone());
     let repaint = editor.repaint_signal();
     background::start(chat, &signs, move || repaint.request_repaint());
-    background::heed_signals(&signs, &pause);
+    background::heed_signals(chat, &signs, &pause);
     let prompt = PromptLine { standing: chat.standing.clone(), signs: signs.clone() };
     welcome(chat)?;
     let mut wants_to_leave = false;

@@ -9,7 +9,7 @@ use toolgate::connect::{Kind, ServerView, trouble};
 use toolgate::expose::SlashCommand;
 use toolgate::expose::slash::Renamed;
 use toolgate::shape::visible;
-use toolgate::{Catalog, HostEvent, ServerName, ServerStatus, Severity};
+use toolgate::{Catalog, HostEvent, HostEvents, ServerName, ServerStatus, Severity};
 
 use super::LastingHost;
 use super::status::is_ready;
@@ -24,9 +24,8 @@ const TOGETHER: Duration = Duration::from_millis(250);
 /// However much goes on, nobody waits longer than this for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tells the news of a host for as long as it lives.
-pub(super) async fn tell(host: Arc<LastingHost>, talk: Arc<Talk>, repaint: impl Fn()) {
-    let mut events = host.host().events();
+/// Tells the news of a host for as long as it lives. `events` are those since before it was started, so that none is missed.
+pub(super) async fn tell(host: Arc<LastingHost>, mut events: HostEvents, talk: Arc<Talk>, repaint: impl Fn()) {
     let mut news = News::default();
     loop {
         let event = match news.due {

@@ -17,7 +17,9 @@ use crate::trouble::Troubles;
 
 /// Print a prompt, filled in by its server
 ///
-/// Arguments are given as KEY=VALUE or --KEY=VALUE. Words without `=` fill the required ones in their order; when there is one, it gets all of them.
+/// Arguments are given as KEY=VALUE or --KEY=VALUE.
+///
+/// Words without `=` fill the required ones in their order; when there is one, it gets all of them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   toolgate prompt review file=src/main.rs

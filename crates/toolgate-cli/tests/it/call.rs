@@ -195,37 +195,37 @@ fn results_as_the_server_sent_them() {
             ```json
             [
               {
-                "text": "two\nlines",
-                "type": "text"
+                "type": "text",
+                "text": "two\nlines"
               },
               {
+                "type": "image",
                 "data": "iVBORw0KGgo=",
-                "mimeType": "image/png",
-                "type": "image"
+                "mimeType": "image/png"
               },
               {
+                "type": "audio",
                 "data": "AAAA",
-                "mimeType": "audio/wav",
-                "type": "audio"
+                "mimeType": "audio/wav"
               },
               {
+                "type": "resource",
                 "resource": {
-                  "text": "inside",
-                  "uri": "a:b"
-                },
-                "type": "resource"
+                  "uri": "a:b",
+                  "text": "inside"
+                }
               },
               {
+                "type": "resource",
                 "resource": {
-                  "blob": "AAAA",
-                  "uri": "a:b"
-                },
-                "type": "resource"
+                  "uri": "a:b",
+                  "blob": "AAAA"
+                }
               },
               {
-                "name": "start",
                 "type": "resource_link",
-                "uri": "docs://start"
+                "uri": "docs://start",
+                "name": "start"
               },
               {
                 "type": "hologram"
@@ -263,14 +263,14 @@ fn the_shape_for_programs() {
     assert_eq!(
         text,
         "{\"name\":\"add\",\"server\":\"one\",\"tool\":\"add\",\"outcome\":\"completed\",\"isError\":false,\
-         \"content\":[{\"text\":\"5\",\"type\":\"text\"}],\"structuredContent\":null,\"display\":\"5\",\"durationMs\":0}\n"
+         \"content\":[{\"type\":\"text\",\"text\":\"5\"}],\"structuredContent\":null,\"display\":\"5\",\"durationMs\":0}\n"
     );
     assert_eq!(code, Some(0));
     let (text, code) = shown("call fail --json");
     assert_eq!(
         text,
         "{\"name\":\"fail\",\"server\":\"one\",\"tool\":\"fail\",\"outcome\":\"tool_error\",\"isError\":true,\
-         \"content\":[{\"text\":\"it broke\",\"type\":\"text\"}],\"structuredContent\":null,\"display\":\"it broke\",\"durationMs\":0}\n"
+         \"content\":[{\"type\":\"text\",\"text\":\"it broke\"}],\"structuredContent\":null,\"display\":\"it broke\",\"durationMs\":0}\n"
     );
     assert_eq!(code, Some(1));
     let said = room.json("call add --json");

@@ -91,7 +91,7 @@ fn a_prompt_is_filled_in() {
         "prompt dialogue --json",
         r#"
             --- stdout
-            {"name":"dialogue","server":"talks","prompt":"dialogue","description":"d","messages":[{"content":{"text":"Question","type":"text"},"role":"user"},{"content":{"text":"\u001b[2JAnswer","type":"text"},"role":"assistant"}]}
+            {"name":"dialogue","server":"talks","prompt":"dialogue","description":"d","messages":[{"role":"user","content":{"type":"text","text":"Question"}},{"role":"assistant","content":{"type":"text","text":"\u001b[2JAnswer"}}]}
             --- exit 0
             "#,
     );

@@ -70,7 +70,7 @@ fn a_resource_is_read_from_the_server_that_lists_it() {
         "read docs://start --server library --json",
         r#"
             --- stdout
-            {"server":"library","uri":"docs://start","contents":[{"mimeType":"text/plain","text":"Another beginning.","uri":"docs://start"}]}
+            {"server":"library","uri":"docs://start","contents":[{"uri":"docs://start","mimeType":"text/plain","text":"Another beginning."}]}
             --- exit 0
             "#,
     );

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolgate_testkit::snapshot::assert_snapshot;
-use toolgate_testkit::{Behaviour, Record, Script, ToolScript, What, When};
+use toolgate_testkit::{Behaviour, Record, Script, ToolScript};
 
 use crate::emulated::Emulated;
 use crate::room::{Room, sample};
@@ -157,8 +157,10 @@ fn a_narrow_window_is_enough() {
 
 #[test]
 fn the_prompt_is_there_before_the_servers() {
-    let slow = sample("one").fault(When::Start, What::Pause { ms: 3000 });
-    let room = Room::new().server("one", &slow).without_workspace();
+    // It starts when the test says so, however busy the machine is.
+    let waits = "until [ -e go ]; do sleep 0.02; done; exec ../server --script ../one.json --log ../one.log";
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let room = room.entry("one", json!({"command": "sh", "args": ["-c", waits]}));
     let mut terminal = Emulated::run(&room, &[], 90);
     terminal.sees("0/1 server");
     terminal.presses("/mcp\r");
@@ -168,6 +170,7 @@ fn the_prompt_is_there_before_the_servers() {
     terminal.sees("it may come from a server that is still starting");
     terminal.presses("/call ec");
     terminal.sees("/call ec");
+    std::fs::write(room.world.workspace().join("go"), "").unwrap();
     terminal.sees("🟢 one is ready: 3 tools");
     terminal.until("what was typed, unharmed", |screen| screen.lines().any(|line| line.starts_with("> /call ec ")));
     terminal.presses("ho message=hi\r");

@@ -62,21 +62,21 @@ fn schemas_are_shown_as_they_were_written() {
             typed  1 tool
               sum
                 Adds.
-                [a=number]
                 z=number
+                [a=number]
                 inputSchema: {
+                  "type": "object",
                   "properties": {
-                    "a": {
+                    "z": {
                       "type": "number"
                     },
-                    "z": {
+                    "a": {
                       "type": "number"
                     }
                   },
                   "required": [
                     "z"
-                  ],
-                  "type": "object"
+                  ]
                 }
                 outputSchema: {
                   "type": "object"
@@ -163,7 +163,7 @@ fn the_shape_for_programs() {
     assert_eq!(
         output.stdout,
         "{\"tools\":[{\"name\":\"sum\",\"server\":\"one\",\"tool\":\"sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\
-         \"inputSchema\":{\"properties\":{\"z\":{\"type\":\"number\"}},\"type\":\"object\"},\"outputSchema\":null,\
+         \"inputSchema\":{\"type\":\"object\",\"properties\":{\"z\":{\"type\":\"number\"}}},\"outputSchema\":null,\
          \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false}],\"quarantined\":[],\"fromMemory\":[]}\n"
     );
     assert_eq!(output.stderr, "");

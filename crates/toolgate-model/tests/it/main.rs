@@ -5,5 +5,6 @@
 mod changes;
 mod conversations;
 mod giving_up;
+mod offered;
 mod room;
 mod troubles;

@@ -11,6 +11,7 @@ use toolgate::grants::Remember;
 use toolgate::policy::file::{self, FileSource};
 use toolgate::policy::{Permissions, Policy, Presence, Tier};
 use toolgate::results::ResultStore;
+use toolgate::settings::ToolSearchSettings;
 use toolgate::{CallRules, Host, HostDirs, HostEnv, Secret, Setup, SetupOptions, SystemClock};
 use toolgate_model::{Conversation, Model, ModelConfig, Retry, TurnEvent, TurnReport};
 use toolgate_testkit::model_server::{SeenRequest, WireFormat};
@@ -62,11 +63,16 @@ pub(crate) struct Wishes {
     pub(crate) person: Option<Confirmation>,
     pub(crate) max_turns: u32,
     pub(crate) result_chars_max: Option<usize>,
+    /// When tools are searched for.
+    pub(crate) search: ToolSearchSettings,
+    /// What the server offers besides.
+    pub(crate) more: fn(Script) -> Script,
 }
 
 impl Wishes {
-    pub(crate) const fn new(format: WireFormat) -> Self {
-        Self { format, person: None, max_turns: 10, result_chars_max: None }
+    pub(crate) fn new(format: WireFormat) -> Self {
+        let search = ToolSearchSettings::default();
+        Self { format, person: None, max_turns: 10, result_chars_max: None, search, more: |script| script }
     }
 }
 
@@ -106,7 +112,7 @@ pub(crate) const YES: Confirmation = Confirmation::Proceed(Remember::No);
 impl Room {
     pub(crate) async fn new(script: ModelScript, wishes: Wishes) -> Self {
         let world = TestWorld::new().unwrap();
-        let tools = ScriptedHttp::start(tools()).await.unwrap();
+        let tools = ScriptedHttp::start((wishes.more)(tools())).await.unwrap();
         let model = ModelServer::start(script).await.unwrap();
         let env = HostEnv {
             vars: world.variables().clone(),
@@ -132,8 +138,9 @@ impl Room {
             result_chars_max: wishes.result_chars_max,
             retry: Retry { times: 3, first_wait: Duration::from_millis(1) },
         };
+        let model_of_config = Model::new(config, &env).unwrap();
         let conversation =
-            Conversation::new(Model::new(config, &env).unwrap()).with_context("The folder is /somewhere.");
+            Conversation::new(model_of_config).with_context("The folder is /somewhere.").with_search(wishes.search);
         Self { tools, model, host, conversation, heard: Arc::default(), env, _world: world }
     }
 

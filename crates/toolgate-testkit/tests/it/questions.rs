@@ -109,7 +109,7 @@ async fn several_rounds_and_rounds_without_a_state() {
     let done = client.request("tools/call", params).await;
     let texts: Vec<&str> =
         done["result"]["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
-    assert_eq!(texts, [r#"{"model":"m"}"#, r#"{"action":"decline"}"#, r#"{"roots":[]}"#]);
+    assert_eq!(texts, [r#"{"model":"m"}"#, r#"{"roots":[]}"#, r#"{"action":"decline"}"#]);
 }
 
 #[tokio::test]

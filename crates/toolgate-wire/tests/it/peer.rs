@@ -184,7 +184,7 @@ async fn a_dropped_call_is_cancelled_and_its_handler_dropped() {
         desk.wait_until("the handler to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
         assert_eq!(
             desk.heard(),
-            [r#"notifications/cancelled {"reason":"the caller gave up","requestId":1}"#],
+            [r#"notifications/cancelled {"requestId":1,"reason":"the caller gave up"}"#],
             "{join:?}"
         );
         assert_eq!(left.call(Call::new("echo", Some(raw(json!({"k": 1}))))).await.unwrap().as_str(), r#"{"k":1}"#);
@@ -210,7 +210,7 @@ async fn the_idle_limit_is_reset_by_progress_and_the_total_limit_is_not() {
             desk.wait_until("the handler to be dropped", |desk| desk.dropped.load(Ordering::SeqCst) == 1).await;
             assert_eq!(
                 desk.heard(),
-                [r#"notifications/cancelled {"reason":"the time limit was reached","requestId":1}"#],
+                [r#"notifications/cancelled {"requestId":1,"reason":"the time limit was reached"}"#],
                 "{join:?}"
             );
         }

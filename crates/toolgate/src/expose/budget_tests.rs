@@ -108,7 +108,7 @@ fn questions_are_answered_and_calls_lead_to_the_inner_tool() {
         (
             "search_tools",
             json!({"query": "meter", "limit": 1.0}),
-            "- other__read (other): Reads a meter. Takes: deep?, path\ndescribe_tool says what one of them takes, call_tool calls it.",
+            "- other__read (other): Reads a meter. Takes: path, deep?\ndescribe_tool says what one of them takes, call_tool calls it.",
         ),
         (
             "search_tools",
@@ -132,5 +132,5 @@ fn questions_are_answered_and_calls_lead_to_the_inner_tool() {
     assert!(found.starts_with(r"- read (files): Reads a file.\nWith hidden \u{202e}marks."), "{found}");
     let described = told(&offer, "describe_tool", json!({"name": "read"}));
     assert!(described.starts_with("read is a tool of files, which says:\n<untrusted_context>\n"), "{described}");
-    assert!(described.contains(r#"inputSchema: {"properties":{"#), "{described}");
+    assert!(described.contains(r#"inputSchema: {"type":"object","properties":{"#), "{described}");
 }
