@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolgate::shape::visible;
+use toolgate_model::declare::Quarantined;
 use toolgate_model::{CallEnding, CallNews, Conversation, Input, ModelError, TurnEnd, TurnEvent};
 
 use super::markdown::Markdown;
@@ -11,7 +12,7 @@ use super::{Chat, LastingHost};
 use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::limits::{CALL_SHOWN_CHARS_MAX, PROGRESS_CHARS_MAX};
+use crate::limits::{CALL_SHOWN_CHARS_MAX, LIKE_LINES_MAX, PROGRESS_CHARS_MAX};
 use crate::talk::Talk;
 use crate::terminal::Terminal;
 
@@ -27,6 +28,7 @@ impl Chat<'_> {
         let report = tokio::runtime::Handle::current().block_on(turn);
         shown.end();
         self.standing.set_tokens(conversation.usage().total());
+        self.tell_of_undeclared(conversation);
         match report.end {
             TurnEnd::Done => Ok(Ending::Done),
             TurnEnd::CutShort(why) => {
@@ -39,6 +41,22 @@ impl Chat<'_> {
                 Err(CommandError::new(Ending::Model, "turn_limit", what).hint("say `go on`, or raise `model.maxTurns`"))
             }
             TurnEnd::Failed(error) => Err(failed(&error)),
+        }
+    }
+
+    /// A tool that the provider cannot be told about is missed by the model alone; it is said once, and stands in `/mcp`.
+    fn tell_of_undeclared(&self, conversation: &Conversation) {
+        let line = |one: &Quarantined| {
+            visible::line(&format!("tool {} is not offered to the model: {}", one.tool, one.reason)).into_owned()
+        };
+        let new = self.host.note_undeclared(conversation.quarantined().iter().map(line).collect());
+        let talk = self.session.printer.talk();
+        new.iter().take(LIKE_LINES_MAX).for_each(|line| talk.line(line));
+        if new.len() > LIKE_LINES_MAX {
+            talk.line(&format!(
+                "{} more tools are not offered to the model; /mcp names them",
+                new.len() - LIKE_LINES_MAX
+            ));
         }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct LastingHost {
     logins: Mutex<Option<FileState>>,
     /// Turned on when the person wants what runs to stop.
     stop: watch::Sender<bool>,
+    /// What the model could not be told about when it was asked last, a line each.
+    undeclared: Mutex<Vec<String>>,
     /// Prompts as commands, and those whose new names nobody was told of yet.
     prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
 }
@@ -51,9 +53,9 @@ impl LastingHost {
         let host = session.builder(&plan).memory(Memory::Used).build();
         let logins = Mutex::new(state_of(host.login_store().path()));
         let only = session.options().server.clone();
-        let (switched_off, prompts) = (Mutex::default(), Mutex::default());
+        let (switched_off, undeclared, prompts) = (Mutex::default(), Mutex::default(), Mutex::default());
         let stop = watch::Sender::new(false);
-        Ok(Self { host, grants, audit, only, switched_off, logins, stop, prompts })
+        Ok(Self { host, grants, audit, only, switched_off, logins, stop, undeclared, prompts })
     }
 
     /// The host itself.
@@ -99,6 +101,17 @@ impl LastingHost {
         let mut off = lock(&self.switched_off);
         let is_new = |name: &&&str| if is_off { off.insert((**name).to_owned()) } else { off.remove(**name) };
         names.iter().filter(is_new).copied().collect()
+    }
+
+    /// What the model could not be told about when it was asked last.
+    pub(crate) fn undeclared(&self) -> Vec<String> {
+        lock(&self.undeclared).clone()
+    }
+
+    /// Notes what the model could not be told about. What of it is new.
+    pub(crate) fn note_undeclared(&self, now: Vec<String>) -> Vec<String> {
+        let before = std::mem::replace(&mut *lock(&self.undeclared), now.clone());
+        now.into_iter().filter(|line| !before.contains(line)).collect()
     }
 
     /// The prompts of this moment as commands. A name once given stays.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolgate_testkit::model_server::WireFormat;
-use toolgate_testkit::{ModelAnswer, ModelScript, ModelServer};
+use toolgate_testkit::{ModelAnswer, ModelScript, ModelServer, ToolScript};
 
 use crate::emulated::Emulated;
 use crate::room::{Room, sample};
@@ -56,6 +56,18 @@ async fn prompts_and_references_go_to_the_model() {
     let output = run(&room, "what is in @one:docs://nothing?\n");
     assert_ne!(output.code(), Some(0), "{}", output.transcript());
     assert_eq!(model.record().requests().len(), 2, "what cannot be read is not sent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_cannot_be_told_about_is_said_and_listed() {
+    let (room, model) = room([ModelAnswer::text(["ok"])]).await;
+    let many = (0..130).fold(sample("many"), |script, nth| script.tool(ToolScript::text(format!("t{nth}"), "x")));
+    let room = room.server("many", &many).setting("tools", json!({"search": {"mode": "off"}}));
+    let output = run(&room, "/tools\nhello\n/mcp\n");
+    let why = "is not offered to the model: OpenAI takes at most 128 functions";
+    assert_eq!(model.record().request(0).tool_names().len(), 128);
+    assert!(output.stderr.contains(why), "{}", output.transcript());
+    assert!(output.stdout.contains(&format!("tool t129 {why}")), "{}", output.transcript());
 }
 
 #[tokio::test(flavor = "multi_thread")]

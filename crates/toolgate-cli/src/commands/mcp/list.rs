@@ -146,6 +146,9 @@ fn of_session(
         session.printer.line(&line)?;
     }
     listing.print_live(&mut session.printer, host, (&views, &host.catalog()), troubles)?;
+    if session.printer.form() == Form::Text {
+        lasting.undeclared().iter().try_for_each(|line| session.printer.line(line))?;
+    }
     Ok(listing.configured.ending())
 }
 
