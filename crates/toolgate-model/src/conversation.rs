@@ -144,7 +144,7 @@ impl Conversation {
         cancel: impl Future<Output = ()> + Send,
     ) -> TurnReport {
         let before = self.history.len();
-        self.history.ask(input);
+        self.history.ask(if self.model.takes_images() { input } else { input.without_data() });
         let cancel = std::pin::pin!(cancel);
         let mut work = Work {
             conversation: self,

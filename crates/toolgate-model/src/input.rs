@@ -27,6 +27,17 @@ impl Input {
     pub fn is_empty(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, InputPart::Text(text) if text.trim().is_empty()))
     }
+
+    /// The same for a model that takes texts only: it is told what it does not see.
+    pub(crate) fn without_data(mut self) -> Self {
+        for part in &mut self.parts {
+            if let InputPart::Inline { mime, data } = part {
+                let text = format!("[{mime}, {} bytes, which this model does not take]", data.len() / 4 * 3);
+                *part = InputPart::Text(text);
+            }
+        }
+        self
+    }
 }
 
 impl From<String> for Input {
@@ -38,5 +49,18 @@ impl From<String> for Input {
 impl From<&str> for Input {
     fn from(text: &str) -> Self {
         Self::from(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Input, InputPart};
+
+    #[test]
+    fn data_is_named_to_a_model_that_does_not_take_it() {
+        let picture = InputPart::Inline { mime: "image/png".to_owned(), data: "AAAAAAAA".to_owned() };
+        let input = Input { parts: vec![InputPart::Text("look".to_owned()), picture] }.without_data();
+        let named = InputPart::Text("[image/png, 6 bytes, which this model does not take]".to_owned());
+        assert_eq!(input.parts, [InputPart::Text("look".to_owned()), named]);
     }
 }
