@@ -109,6 +109,17 @@ impl Emulated {
         tcsetwinsize(&self.keyboard, size(ROWS, columns)).unwrap();
     }
 
+    /// Leaves with Ctrl-D, typed again until it is heard: while something runs it is the terminal that takes it. How the program ended.
+    #[track_caller]
+    pub(crate) fn leaves(mut self) -> Option<i32> {
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+            let _is_gone_already = self.keyboard.write_all(b"\x04").is_err();
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        self.ends()
+    }
+
     /// Waits for the end of the program. How it ended.
     #[track_caller]
     pub(crate) fn ends(mut self) -> Option<i32> {

@@ -11,7 +11,6 @@ const ENTER: &str = "\r";
 const TAB: &str = "\t";
 const ESCAPE: &str = "\u{1b}";
 const INTERRUPT: &str = "\u{3}";
-const END: &str = "\u{4}";
 
 fn room() -> Room {
     Room::new().server("one", &sample("one")).without_workspace()
@@ -43,8 +42,7 @@ fn a_session_from_beginning_to_end() {
         >                                                                    1/1 server · no model · default
         ",
     );
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
     let history = std::fs::read_to_string(room.world.home().join(".toolgate/history")).unwrap();
     assert_eq!(history, "/call echo message=hi\n");
     let mut again = Emulated::run(&room, &[], 100);
@@ -52,8 +50,7 @@ fn a_session_from_beginning_to_end() {
     again.presses("\u{1b}[A");
     again.sees("/call echo message=hi");
     again.clears();
-    again.presses(END);
-    assert_eq!(again.ends(), Some(0));
+    assert_eq!(again.leaves(), Some(0));
 }
 
 #[test]
@@ -108,8 +105,7 @@ fn a_call_is_confirmed_by_keys() {
     terminal.sees("Make this call?");
     terminal.presses(ESCAPE);
     terminal.sees("`add` was not called");
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
     assert_eq!(Record::of_log(room.log("one")).count("tools/call"), 2);
 }
 
@@ -151,8 +147,7 @@ fn a_narrow_window_is_enough() {
     terminal.sees_line("narrow");
     terminal.presses("/mcp\r");
     terminal.sees("- greet");
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
 }
 
 #[test]
@@ -175,8 +170,7 @@ fn the_prompt_is_there_before_the_servers() {
     terminal.until("what was typed, unharmed", |screen| screen.lines().any(|line| line.starts_with("> /call ec ")));
     terminal.presses("ho message=hi\r");
     terminal.sees_line("hi");
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
 }
 
 #[test]
@@ -195,8 +189,7 @@ fn nothing_of_a_server_acts_on_the_screen_and_colours_can_be_off() {
     terminal.sees("\\e]0;owned\\u{7}\\e[2Jtext");
     assert!(!terminal.ever_wrote("\u{1b}]0;owned"), "{}", terminal.screen());
     assert!(!terminal.ever_wrote("\u{1b}[1m") && !terminal.ever_wrote("\u{1b}[2m"), "colours");
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
 }
 
 #[test]
@@ -209,6 +202,5 @@ fn several_lines_are_one_text() {
     terminal.sees("b'");
     terminal.presses(ENTER);
     terminal.sees_line("b");
-    terminal.presses(END);
-    assert_eq!(terminal.ends(), Some(0));
+    assert_eq!(terminal.leaves(), Some(0));
 }
