@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
 /// JSON that any reader understands must be understood in the same way.
 fn compare_with_plain_parsing(kept: &KeptOffer, input: &[u8]) {
     let Ok(value @ Value::Object(_)) = serde_json::from_slice::<Value>(input) else { return };
-    assert_eq!(value["format"], 1);
+    assert_eq!(value["format"], 2);
     assert_eq!(value["server"], kept.server.as_str());
     assert_eq!(value["version"], kept.offered.version.as_str());
     assert_eq!(value["instructions"].as_str(), kept.offered.instructions.as_deref());
