@@ -159,10 +159,7 @@ impl Offer<'_> {
                 Ok(Value::Object(arguments)) => Ok(Meant::Tool(name, arguments)),
                 _ => Err(format!("the arguments of `{name}` are no object")),
             },
-            Some(Err(error)) => {
-                let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-                Ok(Meant::Answer(OwnAnswer::Failed(format!("{error}{hint}"))))
-            }
+            Some(Err(error)) => Ok(Meant::Answer(OwnAnswer::failed(&error))),
         }
     }
 }

@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use toolgate::call::FunctionDeclaration;
-use toolgate::{Catalog, Host};
+use toolgate::{Catalog, Error, Host};
 
 /// A function that is answered here. It does nothing that has an effect: calls of tools go through the host.
 pub trait OwnFunction: Send + Sync {
@@ -42,4 +42,11 @@ pub enum OwnAnswer {
         /// With what.
         arguments: Map<String, Value>,
     },
+}
+
+impl OwnAnswer {
+    /// It cannot be done, and what could be done instead.
+    pub(crate) fn failed(error: &Error) -> Self {
+        Self::Failed(error.hint().map_or_else(|| error.to_string(), |hint| format!("{error} ({hint})")))
+    }
 }

@@ -8,7 +8,7 @@ use toolgate::expose::resource_tools::{ResourceTool, functions, list, wanted};
 use toolgate::expose::{Function, Known, Media};
 use toolgate::limits::RESULT_CHARS_MAX;
 use toolgate::shape::ModelPart;
-use toolgate::{Catalog, Error, Host, ServerName};
+use toolgate::{Catalog, Host, ServerName};
 
 use crate::own_function::{OwnAnswer, OwnFunction, Within};
 
@@ -48,13 +48,9 @@ impl OwnFunction for ResourceFunction {
                     Err(error) => Err(error),
                 },
             };
-            answer.map_or_else(|error| OwnAnswer::Failed(told(&error)), OwnAnswer::Quoted)
+            answer.map_or_else(|error| OwnAnswer::failed(&error), OwnAnswer::Quoted)
         })
     }
-}
-
-fn told(error: &Error) -> String {
-    error.hint().map_or_else(|| error.to_string(), |hint| format!("{error} ({hint})"))
 }
 
 /// What a resource says. Of one that is long the beginning, and where the rest can be read.
