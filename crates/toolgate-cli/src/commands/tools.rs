@@ -1,6 +1,8 @@
 //! `toolgate tools`: what there is to call.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use clap::Args;
 use toolgate::connect::ServerView;
@@ -145,7 +147,7 @@ impl Listing<'_> {
         }
     }
 
-    fn print_tools(&self, tools: &[&CatalogTool], whose: Whose, printer: &mut Printer) -> Result<()> {
+    fn print_tools<'t>(&self, tools: &[&'t CatalogTool], whose: Whose, printer: &mut Printer) -> Result<()> {
         if self.arguments.desc || self.arguments.schema {
             let detail = if self.arguments.schema { ToolDetail::Schema } else { ToolDetail::Description };
             for tool in tools {
@@ -153,14 +155,14 @@ impl Listing<'_> {
             }
             return Ok(());
         }
-        let about = |tool: &CatalogTool| {
+        let about = |tool: &&'t CatalogTool| {
             let about = tool.description().or(tool.title());
             match whose {
-                Whose::Known => about.map(str::to_owned),
-                Whose::Said => Some(format!("{}: {}", tool.id.server, about.unwrap_or_default())),
+                Whose::Known => about.map(Cow::Borrowed),
+                Whose::Said => Some(Cow::Owned(format!("{}: {}", tool.id.server, about.unwrap_or_default()))),
             }
         };
-        let abouts: Vec<Option<String>> = tools.iter().map(|tool| about(tool)).collect();
+        let abouts: Vec<Option<Cow<'t, str>>> = tools.iter().map(about).collect();
         let lines = tools.iter().zip(&abouts);
         let lines = lines.map(|(tool, about)| Row { name: tool.name.as_str(), about: about.as_deref() });
         Ok(rows(printer, &lines.collect::<Vec<_>>())?)
@@ -175,7 +177,7 @@ impl Listing<'_> {
             all_settled(host, &talk).await;
         }
         let mut is_first = true;
-        let mut printed: Vec<Vec<CatalogTool>> = Vec::new();
+        let mut printed: Vec<(ServerName, Arc<Catalog>)> = Vec::new();
         while let Some(arrived) = arrivals.next().await {
             let catalog = host.catalog_now();
             for view in &arrived {
@@ -183,14 +185,19 @@ impl Listing<'_> {
                 if view.agreed.is_some() {
                     let denied = Denied::of(host, &catalog, catalog.tools_of(view.name()).iter());
                     let block = Block { view, catalog: &catalog, denied: &denied, is_first };
-                    printed.push(self.print_block(&block, printer)?);
+                    self.print_block(&block, printer)?;
+                    printed.push((view.name().clone(), catalog.clone()));
                     is_first = false;
                 }
             }
             printer.flush()?;
         }
         let catalog = host.catalog_now();
-        for correction in printed.iter().filter_map(|tools| correction(tools, &catalog)) {
+        let before = printed.iter().filter(|(_, before)| !Arc::ptr_eq(before, &catalog));
+        let corrected = |(server, before): &(ServerName, Arc<Catalog>)| {
+            correction(server, before, &catalog, |tool| host.why_hidden(before, tool).is_none())
+        };
+        for correction in before.filter_map(corrected) {
             talk.line(&visible::line(&correction));
         }
         let views = host.servers();
@@ -198,8 +205,8 @@ impl Listing<'_> {
         self.troubles.judge(&views)
     }
 
-    /// Prints what a server has; the tools that were printed.
-    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<Vec<CatalogTool>> {
+    /// Prints what a server has.
+    fn print_block(&self, block: &Block<'_>, printer: &mut Printer) -> Result<()> {
         let server = block.view.name();
         let is_shown = |tool: &&CatalogTool| !block.denied.has(tool);
         let tools: Vec<&CatalogTool> = block.catalog.tools_of(server).iter().filter(is_shown).collect();
@@ -214,7 +221,7 @@ impl Listing<'_> {
         } else {
             reasons.tell(printer.talk());
         }
-        Ok(tools.into_iter().cloned().collect())
+        Ok(())
     }
 }
 
@@ -250,11 +257,15 @@ impl Denied {
 }
 
 /// What the tools of one server, printed before all had arrived, are called in the end: one line when a slower server had a name first.
-fn correction(printed: &[CatalogTool], last: &Catalog) -> Option<String> {
-    let server = &printed.first()?.id.server;
+fn correction(
+    server: &ServerName,
+    before: &Catalog,
+    last: &Catalog,
+    was_shown: impl Fn(&CatalogTool) -> bool,
+) -> Option<String> {
     let names: HashMap<_, _> = last.tools_of(server).iter().map(|tool| (&tool.id, tool)).collect();
-    let mut renamed = printed.iter().filter_map(|tool| {
-        let now = names.get(&tool.id).filter(|now| now.name != tool.name)?;
+    let mut renamed = before.tools_of(server).iter().filter_map(|tool| {
+        let now = names.get(&tool.id).filter(|now| now.name != tool.name && was_shown(tool))?;
         let why = now.renamed.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         Some((&tool.name, format!("is called `{}`{why}", now.name)))
     });

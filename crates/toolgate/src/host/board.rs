@@ -1,6 +1,7 @@
 //! `Board`: what the tasks of a host share: its connections, what each server offers, the names given so far, and who wants to hear of it.
 
 use std::collections::HashMap;
+use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -143,7 +144,7 @@ impl Board {
 
     /// Keeps what was put off.
     pub(super) fn keep_the_rest(&self) {
-        let rest = std::mem::take(&mut lock(&self.state).to_keep);
+        let rest = take(&mut lock(&self.state).to_keep);
         rest.iter().for_each(|(place, offered)| place.keep(offered));
     }
 
@@ -244,6 +245,11 @@ impl Board {
     pub(super) fn clear(&self) {
         lock(&self.state).offers.clear();
         self.changed();
+    }
+
+    pub(super) fn leave_offers_to_the_system(&self) {
+        let State { offers, book, shown, fresh, .. } = &mut *lock(&self.state);
+        std::mem::forget((take(offers), take(book), take(shown), take(fresh)));
     }
 
     pub(super) fn changed(&self) {
