@@ -11,9 +11,11 @@ use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
 use toolgate::shape::for_display;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ToolCall};
+use toolgate::{
+    Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView, ToolCall,
+};
 
-use crate::arrival::UNEXPLAINED_WAIT;
+use crate::arrival::{UNEXPLAINED_WAIT, explained};
 use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -86,7 +88,7 @@ impl Calling<'_> {
     async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
         let name = &self.arguments.name;
-        let catalog = match host.find_tool(name).await {
+        let catalog = match explained(host, printer.talk(), host.find_tool(name)).await {
             Ok(catalog) => catalog,
             Err(error) => return Err(self.not_found(host, error.into())),
         };
@@ -102,7 +104,7 @@ impl Calling<'_> {
             biased;
             outcome = host.run(call, options) => outcome,
             () = self.interrupts.next() => CallOutcome::Cancelled,
-            never = explain(printer.talk(), &tool) => match never {},
+            never = explain(host, printer.talk(), &tool) => match never {},
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
@@ -146,9 +148,16 @@ impl Calling<'_> {
 }
 
 /// Says what is waited for when that takes a while, until the server itself says how far it is.
-async fn explain(talk: &Talk, tool: &CatalogTool) -> Infallible {
+async fn explain(host: &Host, talk: &Talk, tool: &CatalogTool) -> Infallible {
+    let ToolId { server, tool } = &tool.id;
     tokio::time::sleep(UNEXPLAINED_WAIT).await;
-    talk.waits_unless_told(&format!("{} of {}", tool.id.tool, tool.id.server));
+    // One that is known from an earlier run is started for the call.
+    let is_starting = |view: &ServerView| view.name() == server && view.status == ServerStatus::Connecting;
+    while host.servers().iter().any(is_starting) {
+        talk.waits(&format!("waiting for {server}, to call {tool}"));
+        tokio::time::sleep(UNEXPLAINED_WAIT).await;
+    }
+    talk.waits_unless_told(&format!("{tool} of {server}"));
     std::future::pending().await
 }
 

@@ -64,6 +64,7 @@ mod logins_terminal;
 
 mod session_lines;
 mod session_model;
+mod session_starting;
 mod session_terminal;
 
 mod terminal;
