@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolgate::shape::visible;
 use toolgate_model::declare::Quarantined;
-use toolgate_model::{CallEnding, CallNews, Conversation, Input, ModelError, TurnEnd, TurnEvent};
+use toolgate_model::{CallEnding, CallNews, Conversation, Input, TurnEnd, TurnEvent};
 
 use super::markdown::Markdown;
 use super::{Chat, LastingHost};
@@ -40,7 +40,7 @@ impl Chat<'_> {
                 let what = format!("the model was asked {turns} times and is not done");
                 Err(CommandError::new(Ending::Model, "turn_limit", what).hint("say `go on`, or raise `model.maxTurns`"))
             }
-            TurnEnd::Failed(error) => Err(failed(&error)),
+            TurnEnd::Failed(error) => Err(CommandError::from(&error)),
         }
     }
 
@@ -58,15 +58,6 @@ impl Chat<'_> {
                 new.len() - LIKE_LINES_MAX
             ));
         }
-    }
-}
-
-/// Why there is no answer.
-pub(super) fn failed(error: &ModelError) -> CommandError {
-    let told = CommandError::new(Ending::Model, error.kind().as_str(), error.to_string());
-    match error.hint() {
-        Some(hint) => told.hint(hint),
-        None => told,
     }
 }
 

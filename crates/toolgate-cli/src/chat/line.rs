@@ -78,7 +78,7 @@ pub(crate) const COMMANDS: [SlashCommand; 20] = [
         ],
         ..command("mode", "[MODE]", "what runs without a question")
     },
-    command("model", "", "which model answers"),
+    command("model", "[NAME]", "which model answers, or another one for this session"),
     command("stats", "", "what happened in this session"),
     command("clear", "", "clear the screen, and begin a new conversation"),
     command("help", "[COMMAND]", "what there is to type"),
