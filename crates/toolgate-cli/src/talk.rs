@@ -129,8 +129,9 @@ impl Talk {
         }
     }
 
-    /// From now on somebody types: what is said stands above that.
+    /// From now on somebody types: what is said stands above that. Returns when whoever reads keys for a question has let go of them.
     pub(crate) fn somebody_types(&self, typing: Typing) {
+        let _nobody_asks = self.question.lock().unwrap_or_else(PoisonError::into_inner);
         let mut screen = self.screen();
         screen.clear();
         screen.typing = Some(typing);
