@@ -6,7 +6,7 @@ use toolgate::Interest;
 use toolgate::policy::Mode;
 use toolgate::rulebook::mode_of_run;
 
-use super::line::{COMMANDS, Line, find, joined, program_words};
+use super::line::{COMMANDS, Line, as_typed_here, find, joined, program_words};
 use super::{After, Chat, stats};
 use crate::args::{self, Options, Typed};
 use crate::columns::{filled, width};
@@ -143,9 +143,4 @@ impl Chat<'_> {
 /// The words of a line, quoted as in a shell.
 fn split(rest: &str) -> Result<Vec<String>> {
     shlex::split(rest).ok_or_else(|| CommandError::usage("a quote is open, or the line ends with a backslash"))
-}
-
-/// What the program says about its words, as they are typed here.
-fn as_typed_here(text: &str) -> String {
-    text.replace("Usage: toolgate ", "Usage: /")
 }

@@ -168,6 +168,16 @@ pub(crate) fn program_words(name: &str, rest: Vec<String>) -> Option<Vec<String>
     }
 }
 
+/// What the program says about its own words, as they are typed here: `toolgate mcp …` is `/mcp …`.
+pub(crate) fn as_typed_here(text: &str) -> String {
+    let names = COMMANDS.iter().filter(|command| program_words(command.name, Vec::new()).is_some());
+    let behind_quote = names.fold(text.to_owned(), |text, SlashCommand { name, .. }| {
+        text.replace(&format!("`toolgate {name} "), &format!("`/{name} "))
+            .replace(&format!("`toolgate {name}`"), &format!("`/{name}`"))
+    });
+    behind_quote.replace("Usage: toolgate ", "Usage: /")
+}
+
 /// Parts of `/mcp` that the program has under the same name.
 const MCP_PARTS: [&str; 12] =
     ["list", "auth", "logout", "test", "enable", "disable", "add", "remove", "refresh", "import", "export", "help"];

@@ -78,6 +78,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let inside = runtime.enter();
     let host = Arc::new(LastingHost::new(session, &configured)?);
     session.lasts_with(host.clone());
+    session.printer.talk().reword_errors(line::as_typed_here);
     let heeds = host.clone();
     runtime.spawn(async move { heeds.heed_interrupts().await });
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));

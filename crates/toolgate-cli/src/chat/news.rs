@@ -12,6 +12,7 @@ use toolgate::shape::visible;
 use toolgate::{Catalog, HostEvent, HostEvents, ServerName, ServerStatus, Severity};
 
 use super::LastingHost;
+use super::line::as_typed_here;
 use super::status::is_ready;
 use crate::error::CommandError;
 use crate::limits::{AWAITED_NAMES_MAX, LIKE_LINES_MAX};
@@ -161,8 +162,7 @@ fn ready_line(ready: &[&ServerName], catalog: &Catalog) -> Option<String> {
 fn down_line(view: &ServerView) -> String {
     let name = view.name();
     let sentence = trouble(view).unwrap_or_else(|| format!("MCP server {name}: {}", view.status.as_str()));
-    // What is to be run can be typed here.
-    visible::line(&format!("🔴 {}", sentence.replace("`toolgate mcp ", "`/mcp "))).into_owned()
+    visible::line(&format!("🔴 {}", as_typed_here(&sentence))).into_owned()
 }
 
 /// Whether these words are why that server is not there, which is told once.
