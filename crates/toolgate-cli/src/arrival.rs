@@ -177,7 +177,7 @@ fn awaited_text(names: &[&str]) -> String {
 }
 
 /// `a, b, c and 2 more`.
-fn few(names: &[&str]) -> String {
+pub(crate) fn few(names: &[&str]) -> String {
     let named = names.get(..AWAITED_NAMES_MAX).unwrap_or(names).join(", ");
     match names.len().saturating_sub(AWAITED_NAMES_MAX) {
         0 => named,

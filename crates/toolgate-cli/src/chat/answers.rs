@@ -9,6 +9,7 @@ use toolgate_model::{CallEnding, CallNews, Conversation, Input, TurnEnd, TurnEve
 
 use super::markdown::Markdown;
 use super::{Chat, LastingHost};
+use crate::arrival::few;
 use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -73,11 +74,13 @@ struct Page {
     markdown: Markdown,
     /// Whether the last line is not at its end.
     is_open: bool,
+    /// The calls that run.
+    running: Vec<Arc<CallNews>>,
 }
 
 impl Shown {
     fn new(talk: Arc<Talk>, terminal: &Terminal) -> Self {
-        let page = Page { markdown: Markdown::new(terminal.paint_results()), is_open: false };
+        let page = Page { markdown: Markdown::new(terminal.paint_results()), is_open: false, running: Vec::new() };
         Self { talk, is_terminal: terminal.stdout, page: Mutex::new(page) }
     }
 
@@ -106,8 +109,15 @@ impl Shown {
                 self.end();
                 self.say_call(&call);
             }
-            TurnEvent::CallStarted(call) => self.talk.waits(call.title()),
-            TurnEvent::CallEnded(call, ending) => self.say_ending(&call, &ending),
+            TurnEvent::CallStarted(call) => {
+                self.page().running.push(call);
+                self.say_running();
+            }
+            TurnEvent::CallEnded(call, ending) => {
+                self.page().running.retain(|one| one.id != call.id);
+                self.say_ending(&call, &ending);
+                self.say_running();
+            }
         }
     }
 
@@ -137,6 +147,15 @@ impl Shown {
         if self.talk.is_terminal() {
             let about = short(&call.explanation(), CALL_SHOWN_CHARS_MAX);
             self.talk.line(&format!("⚙ {} {}", visible::line(&call.name), self.talk.paint().dim(about)));
+        }
+    }
+
+    /// Whose results are waited for, until a server says how far one of them is.
+    fn say_running(&self) {
+        let page = self.page();
+        let titles: Vec<&str> = page.running.iter().map(|call| call.title()).collect();
+        if !titles.is_empty() {
+            self.talk.waits(&few(&titles));
         }
     }
 
