@@ -35,6 +35,25 @@ async fn whoever_types_is_told_of_a_login_and_logs_in_when_they_like() {
     assert_eq!(terminal.leaves(), Some(0));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_that_a_call_needs_is_asked_about() {
+    let server = protected(AuthScript::new()).await;
+    let room = room().entry("gated", json!({"url": server.mcp_url(), "type": "http"}));
+    let mut terminal = Emulated::run(&room, &[], 300);
+    terminal.sees("needs a login; run `/mcp auth gated`");
+    terminal.presses("/call gated__echo message=no\r");
+    terminal.sees("MCP server gated needs a login. Log in now?");
+    terminal.presses("n\r");
+    terminal.sees("error: MCP server gated");
+    terminal.presses("/call gated__echo message=yes\r");
+    terminal.until("the question again", |screen| screen.matches("Log in now?").count() == 2);
+    terminal.presses("y\r");
+    terminal.sees("Waiting for the browser");
+    open(&address(&terminal.screen()).expect("an address is shown"));
+    terminal.sees_line("yes");
+    assert_eq!(terminal.leaves(), Some(0));
+}
+
 #[test]
 fn a_folder_is_asked_about_before_the_session_begins() {
     let brought = json!({"mcpServers": {"two": {"command": "../server", "args": ["--script", "../one.json"]}}});
