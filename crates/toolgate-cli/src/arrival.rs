@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 use toolgate::servers::TransportConfig;
+use toolgate::shape::visible;
 use toolgate::{Host, HostEvent, HostEvents, ServerName, ServerView};
 
 use crate::limits::AWAITED_NAMES_MAX;
@@ -29,11 +30,21 @@ const FRONT_WAIT: Duration = Duration::from_millis(50);
 /// A wait shorter than this needs no explanation.
 pub(crate) const UNEXPLAINED_WAIT: Duration = Duration::from_millis(300);
 
+/// Which servers a command waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// All that are still starting.
+    ForAll,
+    /// None: those that have started by now count.
+    ForNobody,
+}
+
 /// The servers of a host, as they become ready.
 #[derive(Debug)]
 pub(crate) struct Arrivals<'a> {
     host: &'a Host,
     talk: &'a Talk,
+    waiting: Waiting,
     events: HostEvents,
     shown: HashSet<ServerName>,
     begun: Instant,
@@ -41,12 +52,19 @@ pub(crate) struct Arrivals<'a> {
 
 impl<'a> Arrivals<'a> {
     /// To be made before the servers are started, so that no arrival is missed.
-    pub(crate) fn new(host: &'a Host, talk: &'a Talk) -> Self {
-        Self { host, talk, events: host.events(), shown: HashSet::new(), begun: Instant::now() }
+    pub(crate) fn new(host: &'a Host, talk: &'a Talk, waiting: Waiting) -> Self {
+        Self { host, talk, waiting, events: host.events(), shown: HashSet::new(), begun: Instant::now() }
     }
 
     /// The servers to be shown now, in the order of the settings; nothing when all have been.
     pub(crate) async fn next(&mut self) -> Option<Vec<ServerView>> {
+        if self.waiting == Waiting::ForNobody {
+            let views = self.host.servers();
+            let is_new =
+                |at: &usize| views.get(*at).is_some_and(|view| view.is_settled && !self.shown.contains(view.name()));
+            let now: Vec<usize> = (0..views.len()).filter(is_new).collect();
+            return (!now.is_empty()).then(|| self.show(&views, &now));
+        }
         let mut last_arrival = Instant::now();
         let mut first_waits_since = None;
         loop {
@@ -155,29 +173,56 @@ fn due(states: &[State], patience: Patience) -> Vec<usize> {
 
 /// `waiting for a, b, c and 2 more`.
 fn awaited_text(names: &[&str]) -> String {
+    format!("waiting for {}", few(names))
+}
+
+/// `a, b, c and 2 more`.
+pub(crate) fn few(names: &[&str]) -> String {
     let named = names.get(..AWAITED_NAMES_MAX).unwrap_or(names).join(", ");
     match names.len().saturating_sub(AWAITED_NAMES_MAX) {
-        0 => format!("waiting for {named}"),
-        more => format!("waiting for {named} and {more} more"),
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
+}
+
+/// The servers that have settled, after those that are waited for have. Which ones are still starting is said.
+pub(crate) async fn settled(host: &Host, talk: &Talk, waiting: Waiting) -> Vec<ServerView> {
+    if waiting == Waiting::ForAll {
+        all_settled(host, talk).await;
+    }
+    let (settled, starting): (Vec<_>, Vec<_>) = host.servers().into_iter().partition(|view| view.is_settled);
+    if !starting.is_empty() {
+        let names: Vec<&str> = starting.iter().map(|view| view.name().as_str()).collect();
+        talk.line(&visible::line(&format!("🔄 still starting: {}", few(&names))));
+    }
+    settled
 }
 
 /// Waits until all servers have settled, and says who is waited for.
 pub(crate) async fn all_settled(host: &Host, talk: &Talk) {
-    let mut waiting = std::pin::pin!(host.all_settled());
+    explained(host, talk, host.all_settled()).await;
+}
+
+/// Waits for something that servers have to settle for, and says who is waited for.
+pub(crate) async fn explained<T>(host: &Host, talk: &Talk, waiting: impl Future<Output = T>) -> T {
+    let mut waiting = std::pin::pin!(waiting);
     let mut explained = tokio::time::interval(UNEXPLAINED_WAIT);
     explained.tick().await;
-    loop {
+    let done = loop {
         tokio::select! {
-            () = &mut waiting => break,
+            done = &mut waiting => break done,
             _ = explained.tick() => {
                 let views = host.servers();
-                let awaited = views.iter().filter(|view| !view.is_settled).map(|view| view.name().as_str());
-                talk.waits(&awaited_text(&awaited.collect::<Vec<_>>()));
+                let awaited: Vec<&str> =
+                    views.iter().filter(|view| !view.is_settled).map(|view| view.name().as_str()).collect();
+                if !awaited.is_empty() {
+                    talk.waits(&awaited_text(&awaited));
+                }
             }
         }
-    }
+    };
     talk.waits_no_more();
+    done
 }
 
 #[cfg(test)]

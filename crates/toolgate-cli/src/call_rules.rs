@@ -45,7 +45,8 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     let presence = if options.yes || can_ask { Presence::Interactive } else { Presence::Headless };
     let rules = common(session, setup, presence)?;
     if let Some(host) = session.lasting() {
-        return Ok(CallRules { confirmer, audit: host.audit(), ..rules });
+        let session = Some(host.host().calls().session().clone());
+        return Ok(CallRules { confirmer, audit: host.audit(), session, ..rules });
     }
     let talk = session.printer.talk().clone();
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {

@@ -2,6 +2,7 @@
 
 use toolgate::shape::visible;
 use toolgate::{Error, ErrorKind};
+use toolgate_model::{ModelError, ModelErrorKind};
 
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
@@ -180,6 +181,17 @@ fn ending_of(kind: ErrorKind) -> Ending {
         | ErrorKind::UnknownResource
         | ErrorKind::UnknownResult => Ending::Unknown,
         _ => Ending::Unreachable,
+    }
+}
+
+impl From<&ModelError> for CommandError {
+    fn from(error: &ModelError) -> Self {
+        let ending = if error.kind() == ModelErrorKind::Settings { Ending::Usage } else { Ending::Model };
+        let told = Self::new(ending, error.kind().as_str(), error.to_string());
+        match error.hint() {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use toolgate::policy::Mode;
 use toolgate::{HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
 
 use crate::args::Options;
+use crate::arrival::Waiting;
 use crate::chat::LastingHost;
 use crate::configured::{Configured, of_broken};
 use crate::confirm::PersonConfirms;
@@ -101,6 +102,14 @@ impl Session {
     /// The host that outlives the command.
     pub(crate) const fn lasting(&self) -> Option<&Arc<LastingHost>> {
         self.lasting.as_ref()
+    }
+
+    /// Whether a command waits for servers that are still starting: not where somebody looks on and may type it again.
+    pub(crate) fn waiting(&self) -> Waiting {
+        match &self.lasting {
+            Some(_) if self.printer.terminal().stdin => Waiting::ForNobody,
+            _ => Waiting::ForAll,
+        }
     }
 
     /// Lets more or less through without a question, from the next command on.

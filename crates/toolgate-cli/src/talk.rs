@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -56,6 +56,8 @@ pub(crate) struct Talk {
     question: Mutex<()>,
     /// Told when nobody types any more.
     typing_ended: Condvar,
+    /// What is wrong, in the words of where it is told.
+    reworded: OnceLock<fn(&str) -> String>,
 }
 
 /// Somebody types a line, and the screen belongs to it.
@@ -89,7 +91,8 @@ impl Talk {
     pub(crate) fn new(terminal: &Terminal) -> Self {
         let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
         let paint = terminal.paint_talk();
-        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended }
+        let reworded = OnceLock::new();
+        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended, reworded }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -129,8 +132,9 @@ impl Talk {
         }
     }
 
-    /// From now on somebody types: what is said stands above that.
+    /// From now on somebody types: what is said stands above that. Returns when whoever reads keys for a question has let go of them.
     pub(crate) fn somebody_types(&self, typing: Typing) {
+        let _nobody_asks = self.question.lock().unwrap_or_else(PoisonError::into_inner);
         let mut screen = self.screen();
         screen.clear();
         screen.typing = Some(typing);
@@ -157,9 +161,18 @@ impl Talk {
         self.screen().asks_no_more = false;
     }
 
+    /// From now on errors are put into these words.
+    pub(crate) fn reword_errors(&self, words: fn(&str) -> String) {
+        let _is_first = self.reworded.set(words).is_ok();
+    }
+
     /// Says why something was not done.
     pub(crate) fn error(&self, error: &CommandError) {
-        error.lines(self.paint).iter().for_each(|line| self.line(line));
+        let lines = error.lines(self.paint);
+        lines.iter().for_each(|line| match self.reworded.get() {
+            Some(words) => self.line(&words(line)),
+            None => self.line(line),
+        });
     }
 
     /// Shows what is waited for, on a terminal; anywhere else nothing.

@@ -51,9 +51,20 @@ impl ModelConfig {
     /// # Errors
     /// When it cannot be asked: nobody has a model of that name, the address is none, or there is no key.
     pub async fn read(settings: &Settings, env: &HostEnv) -> Result<Option<Self>, ModelError> {
+        match settings.model().name {
+            Some(name) => Self::named(&name, settings, env).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The model of that name, with what the settings say besides. `model.apiKey` is for the model that they name: a model of another provider
+    /// gets it only behind `model.baseUrl`, which stays what it is.
+    ///
+    /// # Errors
+    /// When it cannot be asked, as above.
+    pub async fn named(name: &str, settings: &Settings, env: &HostEnv) -> Result<Self, ModelError> {
         let written = settings.model();
-        let Some(name) = written.name else { return Ok(None) };
-        let route = Route::of(&name)?;
+        let route = Route::of(name)?;
         let base_url = written.base_url.as_deref().map(address).transpose()?;
         if let (Some(url), Some(origin)) = (&base_url, &written.base_url_of_folder)
             && !is_here(url)
@@ -62,18 +73,20 @@ impl ModelConfig {
             let what = format!("model.baseUrl: a folder ({place}) cannot say that your key is sent to {url}");
             return Err(wrong(what).hinting("write it into your own settings when it is right"));
         }
-        let key = match &written.api_key {
+        let is_for_it = |meant: &str| Route::of(meant).is_ok_and(|meant| meant.has_key_of(&route));
+        let is_given = base_url.is_some() || written.name.as_deref().is_none_or(is_for_it);
+        let key = match written.api_key.as_ref().filter(|_| is_given) {
             Some(key) => Some(key_of_model(env, key).await?),
             None => usual_key(&route, env),
         };
-        Ok(Some(Self {
+        Ok(Self {
             key: key_or_none(key, &route, base_url.is_some())?,
-            name,
+            name: name.to_owned(),
             base_url,
             max_turns: written.max_turns.unwrap_or(TURNS_DEFAULT_COUNT),
             result_chars_max: settings.output_threshold_chars(),
             retry: Retry::default(),
-        }))
+        })
     }
 }
 
@@ -142,19 +155,52 @@ mod tests {
 
     use super::ModelConfig;
 
-    async fn read(source: SettingsSource, model: &str, vars: &[(&str, &str)]) -> String {
+    fn written(source: SettingsSource, model: &str, vars: &[(&str, &str)]) -> (Settings, HostEnv) {
         let layer = read_text(&format!(r#"{{"model": {model}}}"#), Path::new("/s.json"), source).unwrap();
         let settings = Settings { layers: vec![layer], ..Settings::default() };
         let vars: BTreeMap<_, _> = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let dirs = HostDirs { user: "/none".into(), system: "/none".into(), home: None };
         let env = HostEnv { vars, dirs, workspace: "/none".into(), clock: Arc::new(SystemClock) };
+        (settings, env)
+    }
+
+    fn in_words(found: &ModelConfig) -> String {
+        let url = found.base_url.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{} {url} {} {}", found.name, found.key.expose(), found.max_turns)
+    }
+
+    async fn read(source: SettingsSource, model: &str, vars: &[(&str, &str)]) -> String {
+        let (settings, env) = written(source, model, vars);
         match ModelConfig::read(&settings, &env).await {
             Ok(None) => "none".to_owned(),
-            Ok(Some(found)) => {
-                let url = found.base_url.map(|url| url.to_string()).unwrap_or_default();
-                format!("{} {url} {} {}", found.name, found.key.expose(), found.max_turns)
-            }
+            Ok(Some(found)) => in_words(&found),
             Err(error) => error.to_string(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_is_not_sent_to_whom_it_was_not_written_for() {
+        let vars = [("GEMINI_API_KEY", "g"), ("OWN", "o")];
+        let plain = r#"{"name": "gpt-x", "apiKey": "$OWN"}"#;
+        let behind_address = r#"{"name": "gpt-x", "apiKey": "$OWN", "baseUrl": "http://near/v1"}"#;
+        let cases = [
+            (plain, "o3-y", "o3-y  o 50"),
+            (plain, "gemini-y", "gemini-y  g 50"),
+            (plain, "claude-y", "there is no key for the model `claude-y`"),
+            (plain, "ollama::y", "ollama::y  none 50"),
+            (plain, "y", "model.name: it does not say who has the model `y`"),
+            (behind_address, "claude-y", "claude-y http://near/v1/ o 50"),
+            (r#"{"apiKey": "$OWN"}"#, "claude-y", "claude-y  o 50"),
+            ("{}", "gemini-y", "gemini-y  g 50"),
+        ];
+        for (model, name, expected) in cases {
+            let (settings, env) = written(SettingsSource::User, model, &vars);
+            let found = ModelConfig::named(name, &settings, &env).await;
+            assert_eq!(
+                found.map_or_else(|error| error.to_string(), |found| in_words(&found)),
+                expected,
+                "{model} {name}"
+            );
         }
     }
 

@@ -104,10 +104,11 @@ impl Conversation {
         &self.model
     }
 
-    /// Goes on with another model. What was said stays.
-    pub fn set_model(&mut self, model: Model) {
-        self.history.for_another_model();
+    /// Goes on with another model. What was said stays, but for what it cannot read: thoughts of the one before, and pictures where it takes
+    /// none. How many pictures those are.
+    pub fn set_model(&mut self, model: Model) -> usize {
         self.model = model;
+        self.history.for_another_model(self.model.takes_images())
     }
 
     /// Forgets what was said. What it cost is still counted.

@@ -93,8 +93,9 @@ impl History {
         }
     }
 
-    /// Leaves out what only the provider of that time can read.
-    pub(crate) fn for_another_model(&mut self) {
+    /// Leaves out what only the provider of that time can read, and pictures where the next one takes none. How many those are.
+    pub(crate) fn for_another_model(&mut self, takes_images: bool) -> usize {
+        let mut unseen = 0;
         for message in &mut self.messages {
             let parts = std::mem::take(&mut message.content).into_parts().into_iter();
             let kept = parts.filter_map(|part| match part {
@@ -102,11 +103,34 @@ impl History {
                     call.thought_signatures = None;
                     Some(ContentPart::ToolCall(call))
                 }
+                ContentPart::Binary(_) if !takes_images => {
+                    unseen += 1;
+                    Some(ContentPart::Text("[A picture or file was here, which this model does not take.]".to_owned()))
+                }
                 ContentPart::Text(_) | ContentPart::Binary(_) | ContentPart::ToolResponse(_) => Some(part),
                 ContentPart::ThoughtSignature(_) | ContentPart::ReasoningContent(_) | ContentPart::Custom(_) => None,
             });
             message.content = MessageContent::from_parts(kept.collect::<Vec<_>>());
         }
         self.messages.retain(|message| !message.content.is_empty());
+        unseen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+    use crate::input::{Input, InputPart};
+
+    #[test]
+    fn pictures_stay_for_models_that_look_at_them() {
+        for (takes_images, unseen) in [(true, 0), (false, 1)] {
+            let picture = InputPart::Inline { mime: "image/png".to_owned(), data: "AAAA".to_owned() };
+            let mut history = History::default();
+            history.ask(Input { parts: vec![InputPart::Text("look".to_owned()), picture] });
+            assert_eq!(history.for_another_model(takes_images), unseen);
+            let [message] = history.messages() else { panic!("{history:?}") };
+            assert_eq!((message.content.parts().len(), message.content.binaries().len()), (2, 1 - unseen));
+        }
     }
 }

@@ -10,3 +10,15 @@ pub enum Provider {
     /// Anthropic's `messages`.
     Anthropic,
 }
+
+impl Provider {
+    /// What people call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gemini => "Gemini",
+            Self::OpenAi => "OpenAI",
+            Self::Anthropic => "Anthropic",
+        }
+    }
+}

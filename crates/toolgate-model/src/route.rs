@@ -35,6 +35,11 @@ impl Route {
         }
     }
 
+    /// Whether the same key opens both.
+    pub(crate) fn has_key_of(&self, other: &Self) -> bool {
+        self.key_variables == other.key_variables
+    }
+
     fn in_namespace(name: &str, namespace: &str, model: &str) -> Result<Self, ModelError> {
         let adapter = AdapterKind::from_lower_str(namespace).filter(|kind| !matches!(kind, AdapterKind::Custom(_)));
         match adapter {

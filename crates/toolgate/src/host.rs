@@ -172,6 +172,14 @@ impl Host {
         Self { board: self.board.clone(), calls, shown: Shown::none_yet() }
     }
 
+    /// The same for somebody who has seen what the host that lends its servers offers ([`Self::catalog`]): a name means what it was shown as,
+    /// and one that is known waits for nobody.
+    #[must_use]
+    pub fn keeping_names(mut self) -> Self {
+        self.shown.keep_names();
+        self
+    }
+
     /// Starts servers in the background, several at a time, and returns at once. Must be called within a runtime.
     ///
     /// A host whose servers are another one's shows them from now on: starting them is up to the other one.

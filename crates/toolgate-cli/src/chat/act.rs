@@ -5,10 +5,8 @@ use std::io::Write as _;
 use toolgate::Interest;
 use toolgate::policy::Mode;
 use toolgate::rulebook::mode_of_run;
-use toolgate_model::{Conversation, Input, Model, ModelConfig};
 
-use super::answers::failed;
-use super::line::{COMMANDS, Line, find, joined, program_words};
+use super::line::{COMMANDS, Line, as_typed_here, find, joined, program_words};
 use super::{After, Chat, stats};
 use crate::args::{self, Options, Typed};
 use crate::columns::{filled, width};
@@ -18,9 +16,6 @@ use crate::exit_code::Ending;
 
 /// Clears a terminal, and puts the cursor at its beginning.
 const CLEAR: &[u8] = b"\x1b[2J\x1b[3J\x1b[H";
-
-/// How a model is added, in one line.
-pub(super) const NO_MODEL: &str = "no model is set: `\"model\": {\"name\": \"…\"}` in your settings adds one";
 
 impl Chat<'_> {
     /// Does what was typed. What goes wrong is told.
@@ -84,56 +79,6 @@ impl Chat<'_> {
         }
     }
 
-    /// Something for the model.
-    fn say(&mut self, text: &str) -> Result<Ending> {
-        if self.standing.model().is_none() && !self.has_model_by_now()? {
-            return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL));
-        }
-        let input = self.with_references(text)?;
-        self.ask(input)
-    }
-
-    /// Whether the settings name a model since they were changed.
-    fn has_model_by_now(&self) -> Result<bool> {
-        let named = self.session.configured()?.setup().settings.model().name;
-        self.standing.set_model(named.clone());
-        Ok(named.is_some())
-    }
-
-    /// Has the model of this moment's settings answer.
-    pub(super) fn ask(&mut self, input: Input) -> Result<Ending> {
-        let configured = self.session.configured()?;
-        let setup = configured.setup();
-        let reading = ModelConfig::read(&setup.settings, &setup.env);
-        let config = tokio::runtime::Handle::current().block_on(reading).map_err(|error| failed(&error))?;
-        let Some(config) = config else { return Err(CommandError::new(Ending::Usage, "no_model", NO_MODEL)) };
-        self.standing.set_model(Some(config.name.clone()));
-        let mut conversation = match self.conversation.take() {
-            Some(conversation) if conversation.model().name() == config.name => conversation,
-            before => {
-                let model = Model::new(config, &setup.env).map_err(|error| failed(&error))?;
-                match before {
-                    Some(mut conversation) => {
-                        conversation.set_model(model);
-                        conversation
-                    }
-                    None => {
-                        let conversation = Conversation::new(model).with_context(self.context());
-                        conversation.with_search(setup.settings.tool_search())
-                    }
-                }
-            }
-        };
-        let ended = self.answer(&mut conversation, input);
-        self.conversation = Some(conversation);
-        ended
-    }
-
-    /// Where the person works.
-    fn context(&self) -> String {
-        format!("The person works in the folder {}.", self.session.env().workspace.display())
-    }
-
     fn help(&mut self, about: &str) -> Result<Ending> {
         if let Some(command) = find(about.trim()).filter(|command| program_words(command.name, Vec::new()).is_some()) {
             return Ok(self.run(vec![command.name.to_owned(), "--help".to_owned()]));
@@ -177,18 +122,6 @@ impl Chat<'_> {
         Ok(self.session.printer.flush().map(|()| Ending::Done)?)
     }
 
-    fn model(&mut self, asked: &str) -> Result<Ending> {
-        if !asked.trim().is_empty() {
-            let error = CommandError::usage("/model shows which model answers, and takes nothing");
-            return Err(error.hint("change `model.name` in your settings: the next text goes to that one"));
-        }
-        match self.standing.model() {
-            Some(model) => self.session.printer.line(&toolgate::shape::visible::line(&model))?,
-            None => self.session.printer.line(NO_MODEL)?,
-        }
-        Ok(self.session.printer.flush().map(|()| Ending::Done)?)
-    }
-
     fn stats(&mut self) -> Result<Ending> {
         let mut session = self.session.for_line(Options::default());
         stats::print(&mut session.printer, self.host.host(), &self.standing, self.begun.elapsed())?;
@@ -210,9 +143,4 @@ impl Chat<'_> {
 /// The words of a line, quoted as in a shell.
 fn split(rest: &str) -> Result<Vec<String>> {
     shlex::split(rest).ok_or_else(|| CommandError::usage("a quote is open, or the line ends with a backslash"))
-}
-
-/// What the program says about its words, as they are typed here.
-fn as_typed_here(text: &str) -> String {
-    text.replace("Usage: toolgate ", "Usage: /")
 }

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolgate::shape::visible;
 use toolgate_model::declare::Quarantined;
-use toolgate_model::{CallEnding, CallNews, Conversation, Input, ModelError, TurnEnd, TurnEvent};
+use toolgate_model::{CallEnding, CallNews, Conversation, Input, TurnEnd, TurnEvent};
 
 use super::markdown::Markdown;
 use super::{Chat, LastingHost};
+use crate::arrival::few;
 use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -40,7 +41,7 @@ impl Chat<'_> {
                 let what = format!("the model was asked {turns} times and is not done");
                 Err(CommandError::new(Ending::Model, "turn_limit", what).hint("say `go on`, or raise `model.maxTurns`"))
             }
-            TurnEnd::Failed(error) => Err(failed(&error)),
+            TurnEnd::Failed(error) => Err(CommandError::from(&error)),
         }
     }
 
@@ -61,15 +62,6 @@ impl Chat<'_> {
     }
 }
 
-/// Why there is no answer.
-pub(super) fn failed(error: &ModelError) -> CommandError {
-    let told = CommandError::new(Ending::Model, error.kind().as_str(), error.to_string());
-    match error.hint() {
-        Some(hint) => told.hint(hint),
-        None => told,
-    }
-}
-
 /// Where an answer is shown.
 struct Shown {
     talk: Arc<Talk>,
@@ -82,11 +74,13 @@ struct Page {
     markdown: Markdown,
     /// Whether the last line is not at its end.
     is_open: bool,
+    /// The calls that run.
+    running: Vec<Arc<CallNews>>,
 }
 
 impl Shown {
     fn new(talk: Arc<Talk>, terminal: &Terminal) -> Self {
-        let page = Page { markdown: Markdown::new(terminal.paint_results()), is_open: false };
+        let page = Page { markdown: Markdown::new(terminal.paint_results()), is_open: false, running: Vec::new() };
         Self { talk, is_terminal: terminal.stdout, page: Mutex::new(page) }
     }
 
@@ -115,8 +109,15 @@ impl Shown {
                 self.end();
                 self.say_call(&call);
             }
-            TurnEvent::CallStarted(call) => self.talk.waits(call.title()),
-            TurnEvent::CallEnded(call, ending) => self.say_ending(&call, &ending),
+            TurnEvent::CallStarted(call) => {
+                self.page().running.push(call);
+                self.say_running();
+            }
+            TurnEvent::CallEnded(call, ending) => {
+                self.page().running.retain(|one| one.id != call.id);
+                self.say_ending(&call, &ending);
+                self.say_running();
+            }
         }
     }
 
@@ -146,6 +147,15 @@ impl Shown {
         if self.talk.is_terminal() {
             let about = short(&call.explanation(), CALL_SHOWN_CHARS_MAX);
             self.talk.line(&format!("⚙ {} {}", visible::line(&call.name), self.talk.paint().dim(about)));
+        }
+    }
+
+    /// Whose results are waited for, until a server says how far one of them is.
+    fn say_running(&self) {
+        let page = self.page();
+        let titles: Vec<&str> = page.running.iter().map(|call| call.title()).collect();
+        if !titles.is_empty() {
+            self.talk.waits(&few(&titles));
         }
     }
 

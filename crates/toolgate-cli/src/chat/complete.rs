@@ -23,6 +23,8 @@ pub(super) trait Offer {
     fn behind_prompt(&self, command: &str, behind: &str) -> Option<(usize, Vec<Candidate>)>;
     /// The resources as `server:uri`, with their names.
     fn resources(&self) -> Vec<(String, Option<String>)>;
+    /// Models that the settings name, and those that answered before.
+    fn models(&self) -> Vec<String>;
     /// Files and folders whose path begins so; folders end with a slash.
     fn files(&self, typed: &str) -> Vec<String>;
 }
@@ -137,6 +139,7 @@ fn behind(command: &str, rest: &[&str], word: &str, offer: &dyn Offer) -> Vec<Ca
         ("prompt", []) => named(offer.prompts()),
         ("prompt", [prompt, given @ ..]) => prompt_arguments(prompt, given, word, offer),
         ("read", []) => offer.resources().into_iter().map(|(uri, about)| whole(uri, about)).collect(),
+        ("model", []) => offer.models().into_iter().map(|name| whole(name, None)).collect(),
         ("help", []) => COMMANDS.iter().map(|one| whole(one.name, Some(one.about.to_owned()))).collect(),
         (name, []) if find(name).is_some_and(|one| !one.parts.is_empty()) => parts(name),
         _ => Vec::new(),

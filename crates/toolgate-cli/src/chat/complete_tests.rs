@@ -51,6 +51,10 @@ impl Offer for Sample {
         pairs(&["docs:docs://start", "docs:docs://end"])
     }
 
+    fn models(&self) -> Vec<String> {
+        ["gpt-x", "claude-y"].map(ToOwned::to_owned).to_vec()
+    }
+
     fn files(&self, typed: &str) -> Vec<String> {
         ["README.md", "src/"].into_iter().filter(|path| path.starts_with(typed)).map(ToOwned::to_owned).collect()
     }
@@ -66,7 +70,7 @@ fn check(before: &str, expected: &[&str]) {
 
 #[test]
 fn lines_are_completed() {
-    let cases: [(&str, &[&str]); 30] = [
+    let cases: [(&str, &[&str]); 31] = [
         ("", &[]),
         ("hello", &[]),
         ("/pol", &["/policy"]),
@@ -89,6 +93,7 @@ fn lines_are_completed() {
         ("/call add a=", &[]),
         ("/call other ", &[]),
         ("/mode a", &["/mode autoEdit"]),
+        ("/model c", &["/model claude-y"]),
         ("/help cal", &["/help call"]),
         ("/greet ", &["/greet --who=\""]),
         ("/greet --style=x --w", &["/greet --style=x --who=\""]),

@@ -9,10 +9,10 @@ use reedline::{
     ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
 
-use super::act::NO_MODEL;
 use super::background::{self, Signs};
 use super::keys::{Coloured, CompletesLive, GoesOn, Hints, PROMPT, PromptLine};
 use super::live_offer::LiveOffer;
+use super::model::NO_MODEL;
 use super::{After, Chat, history};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -73,7 +73,7 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
 
 fn editor(chat: &Chat<'_>, was_empty: &Arc<AtomicBool>) -> Reedline {
     let colours = chat.session.printer.terminal().colours;
-    let offer = || LiveOffer::new(chat.host.clone(), chat.session.env().workspace.clone());
+    let offer = || LiveOffer::new(chat.standing.clone(), chat.session.env().workspace.clone());
     let menu = ColumnarMenu::default().with_name(MENU).with_marker(PROMPT);
     Reedline::create()
         .with_history(Box::new(history::open(&chat.session.env().dirs.user)))

@@ -36,6 +36,8 @@ pub(crate) struct LastingHost {
     stop: watch::Sender<bool>,
     /// What the model could not be told about when it was asked last, a line each.
     undeclared: Mutex<Vec<String>>,
+    /// Whether somebody sits at a terminal and sees what there is.
+    is_looked_at: bool,
     /// Prompts as commands, and those whose new names nobody was told of yet.
     prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
 }
@@ -55,7 +57,8 @@ impl LastingHost {
         let only = session.options().server.clone();
         let (switched_off, undeclared, prompts) = (Mutex::default(), Mutex::default(), Mutex::default());
         let stop = watch::Sender::new(false);
-        Ok(Self { host, grants, audit, only, switched_off, logins, stop, undeclared, prompts })
+        let is_looked_at = session.printer.terminal().stdin;
+        Ok(Self { is_looked_at, host, grants, audit, only, switched_off, logins, stop, undeclared, prompts })
     }
 
     /// The host itself.
@@ -136,7 +139,9 @@ impl LastingHost {
     /// The servers behind the rules of one command, after the settings of this moment were made true.
     pub(crate) async fn lend(&self, plan: &Plan) -> Host {
         self.bring_up_to_date(plan.admitted.clone()).await;
-        self.host.with_rules(plan.call_rules.clone(), &plan.env)
+        let lent = self.host.with_rules(plan.call_rules.clone(), &plan.env);
+        // Lines of a script mean the same however fast servers start; somebody who looks on means what they saw.
+        if self.is_looked_at { lent.keeping_names() } else { lent }
     }
 
     /// Makes these servers the ones of the session. One that has another login by now is connected to anew.

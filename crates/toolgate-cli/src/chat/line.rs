@@ -78,7 +78,7 @@ pub(crate) const COMMANDS: [SlashCommand; 20] = [
         ],
         ..command("mode", "[MODE]", "what runs without a question")
     },
-    command("model", "", "which model answers"),
+    command("model", "[NAME]", "which model answers, or another one for this session"),
     command("stats", "", "what happened in this session"),
     command("clear", "", "clear the screen, and begin a new conversation"),
     command("help", "[COMMAND]", "what there is to type"),
@@ -166,6 +166,16 @@ pub(crate) fn program_words(name: &str, rest: Vec<String>) -> Option<Vec<String>
         }
         _ => None,
     }
+}
+
+/// What the program says about its own words, as they are typed here: `toolgate mcp …` is `/mcp …`.
+pub(crate) fn as_typed_here(text: &str) -> String {
+    let names = COMMANDS.iter().filter(|command| program_words(command.name, Vec::new()).is_some());
+    let behind_quote = names.fold(text.to_owned(), |text, SlashCommand { name, .. }| {
+        text.replace(&format!("`toolgate {name} "), &format!("`/{name} "))
+            .replace(&format!("`toolgate {name}`"), &format!("`/{name}`"))
+    });
+    behind_quote.replace("Usage: toolgate ", "Usage: /")
 }
 
 /// Parts of `/mcp` that the program has under the same name.

@@ -1,6 +1,6 @@
 //! Tables of lines, each with what it is.
 
-use super::{COMMANDS, Line, find, goes_on, joined, program_words, similar};
+use super::{COMMANDS, Line, as_typed_here, find, goes_on, joined, program_words, similar};
 
 #[test]
 fn a_line_is_a_command_or_a_text() {
@@ -84,5 +84,19 @@ fn names_of_commands_are_their_own() {
     for command in &COMMANDS {
         assert_eq!(find(command.name), Some(command));
         assert!(!command.about.is_empty(), "{}", command.name);
+    }
+}
+
+#[test]
+fn what_can_be_typed_is_named_as_it_is_typed() {
+    let cases = [
+        ("run `toolgate mcp auth git`", "run `/mcp auth git`"),
+        ("`toolgate trust` asks, `toolgate tools x` lists", "`/trust` asks, `/tools x` lists"),
+        ("`toolgate down && toolgate up`", "`toolgate down && toolgate up`"),
+        ("`toolgate promptly`", "`toolgate promptly`"),
+        ("Usage: toolgate call <NAME>", "Usage: /call <NAME>"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(as_typed_here(text), expected);
     }
 }

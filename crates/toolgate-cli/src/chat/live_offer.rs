@@ -10,18 +10,20 @@ use toolgate::registry::CatalogPrompt;
 
 use super::LastingHost;
 use super::complete::{Candidate, Offer};
+use super::status::Standing;
 use crate::limits::{COMPLETION_MS, FOLDER_ENTRIES_MAX};
 
 /// What the servers of the session offer.
 #[derive(Debug)]
 pub(super) struct LiveOffer {
     host: Arc<LastingHost>,
+    standing: Arc<Standing>,
     folder: PathBuf,
 }
 
 impl LiveOffer {
-    pub(super) const fn new(host: Arc<LastingHost>, folder: PathBuf) -> Self {
-        Self { host, folder }
+    pub(super) fn new(standing: Arc<Standing>, folder: PathBuf) -> Self {
+        Self { host: standing.host().clone(), standing, folder }
     }
 
     /// What a server proposes for an argument of its prompt. The person waits for it with a finger on the key.
@@ -97,6 +99,10 @@ impl Offer for LiveOffer {
         let catalog = self.host.host().catalog();
         let resources = catalog.resources().iter();
         resources.map(|one| (format!("{}:{}", one.server, one.resource.uri), Some(one.resource.name.clone()))).collect()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.standing.models()
     }
 
     fn files(&self, typed: &str) -> Vec<String> {

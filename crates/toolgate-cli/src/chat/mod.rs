@@ -9,6 +9,7 @@ mod line;
 mod act;
 mod answers;
 mod markdown;
+mod model;
 mod prompts;
 mod stats;
 
@@ -53,6 +54,8 @@ pub(crate) struct Chat<'s> {
     servers: AdmittedServers,
     /// What was said to the model, and by it.
     conversation: Option<Conversation>,
+    /// The model that was chosen instead of the one of the settings.
+    chosen_model: Option<String>,
 }
 
 /// What follows a line.
@@ -75,10 +78,13 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let inside = runtime.enter();
     let host = Arc::new(LastingHost::new(session, &configured)?);
     session.lasts_with(host.clone());
+    session.printer.talk().reword_errors(line::as_typed_here);
     let heeds = host.clone();
     runtime.spawn(async move { heeds.heed_interrupts().await });
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));
-    let mut chat = Chat { session, host: host.clone(), standing, begun: Instant::now(), servers, conversation: None };
+    let (begun, host_of_chat) = (Instant::now(), host.clone());
+    let mut chat =
+        Chat { session, host: host_of_chat, standing, begun, servers, conversation: None, chosen_model: None };
     let ended = if chat.has_a_terminal() { editor::run(&mut chat) } else { script::run(&mut chat) };
     drop(inside);
     runtime.block_on(async {

@@ -12,6 +12,7 @@ use toolgate::shape::visible;
 use toolgate::{Catalog, HostEvent, HostEvents, ServerName, ServerStatus, Severity};
 
 use super::LastingHost;
+use super::line::as_typed_here;
 use super::status::is_ready;
 use crate::error::CommandError;
 use crate::limits::{AWAITED_NAMES_MAX, LIKE_LINES_MAX};
@@ -45,9 +46,6 @@ pub(super) async fn tell(host: Arc<LastingHost>, mut events: HostEvents, talk: A
         match event {
             None => return,
             Some(HostEvent::SettingsRefused(error)) => talk.error(&CommandError::from(error)),
-            Some(HostEvent::Diagnostic(one)) if one.severity >= Severity::Warning => {
-                talk.line(&visible::line(&format!("{}: {}", one.server, one.text)));
-            }
             Some(event) => news.note(&event),
         }
         repaint();
@@ -69,6 +67,8 @@ struct News {
     /// Servers about which there may be something.
     about: BTreeSet<ServerName>,
     changed: BTreeMap<ServerName, BTreeSet<&'static str>>,
+    /// What went wrong, in words.
+    troubles: Vec<(ServerName, String)>,
     known: BTreeMap<ServerName, Known>,
 }
 
@@ -80,6 +80,9 @@ impl News {
             }
             HostEvent::Changed { server, kind } => {
                 self.changed.entry(server.clone()).or_default().insert(kind_word(*kind));
+            }
+            HostEvent::Diagnostic(one) if one.severity >= Severity::Warning => {
+                self.troubles.push((one.server.clone(), one.text.clone()));
             }
             HostEvent::Reconciled(changes) => {
                 changes.removed.iter().chain(&changes.restarted).for_each(|server| {
@@ -96,6 +99,7 @@ impl News {
         self.due = None;
         let about = std::mem::take(&mut self.about);
         let changed = std::mem::take(&mut self.changed);
+        let troubles = std::mem::take(&mut self.troubles);
         let (mut ready, mut down) = (Vec::new(), Vec::new());
         let mut told: BTreeSet<&ServerName> = BTreeSet::new();
         for view in views.iter().filter(|view| about.contains(view.name())) {
@@ -116,6 +120,8 @@ impl News {
         if down.len() > LIKE_LINES_MAX {
             lines.push(format!("🔴 {} more are not there; /mcp says why", down.len() - LIKE_LINES_MAX));
         }
+        let untold = troubles.iter().filter(|(server, text)| !is_why_down(views, server, text));
+        lines.extend(untold.map(|(server, text)| visible::line(&format!("{server}: {text}")).into_owned()));
         let others = changed.iter().filter(|(server, _)| !told.contains(server) && self.known.contains_key(*server));
         lines.extend(others.take(LIKE_LINES_MAX).map(|(server, kinds)| changed_line(server, kinds, catalog)));
         lines
@@ -155,10 +161,14 @@ fn ready_line(ready: &[&ServerName], catalog: &Catalog) -> Option<String> {
 
 fn down_line(view: &ServerView) -> String {
     let name = view.name();
-    let hint =
-        if view.status == ServerStatus::NeedsLogin { format!(" (/mcp auth {name} logs in)") } else { String::new() };
     let sentence = trouble(view).unwrap_or_else(|| format!("MCP server {name}: {}", view.status.as_str()));
-    visible::line(&format!("🔴 {sentence}{hint}")).into_owned()
+    visible::line(&format!("🔴 {}", as_typed_here(&sentence))).into_owned()
+}
+
+/// Whether these words are why that server is not there, which is told once.
+fn is_why_down(views: &[ServerView], server: &ServerName, text: &str) -> bool {
+    let is_it = |view: &&ServerView| view.name() == server && stands(view) == Some(Known::Down);
+    views.iter().find(is_it).and_then(trouble).is_some_and(|sentence| sentence == text)
 }
 
 /// `prompt review of docs is the command /docs.review: a prompt of git has its name`.

@@ -17,7 +17,6 @@ use toolgate_model::{Input, InputPart};
 use super::Chat;
 use super::line::similar;
 use crate::args::Options;
-use crate::arrival::all_settled;
 use crate::commands::prompt::print;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -28,10 +27,8 @@ impl Chat<'_> {
     /// A prompt of a server, by its name.
     pub(super) fn prompt(&mut self, name: &str, rest: &str) -> Result<Ending> {
         let mut command = self.host.prompt(name);
-        // A script does not look on: it wants to know for certain.
-        if command.is_none() && !self.session.printer.terminal().stdin {
-            let talk = self.session.printer.talk().clone();
-            tokio::runtime::Handle::current().block_on(all_settled(self.host.host(), &talk));
+        if command.is_none() {
+            self.wait_unless_looked_at();
             command = self.host.prompt(name);
         }
         let command = command.ok_or_else(|| self.no_command(name))?;
@@ -113,7 +110,7 @@ fn input_part(part: ModelPart) -> InputPart {
 }
 
 /// Waits for servers, unless the person stops it.
-fn stoppable<T>(interrupts: &Interrupts, work: impl Future<Output = Result<T>>) -> Result<T> {
+pub(super) fn stoppable<T>(interrupts: &Interrupts, work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Handle::current().block_on(async {
         tokio::select! {
             done = work => done,
@@ -147,7 +144,8 @@ fn read_file(folder: &Path, path: &str) -> Result<Option<Attached>> {
         return Err(refused("it is no file".to_owned()));
     }
     if about.len() > REFERENCED_FILE_BYTES_MAX {
-        return Err(refused(format!("it is larger than {REFERENCED_FILE_BYTES_MAX} bytes")));
+        let error = refused(format!("it is larger than {} MiB", REFERENCED_FILE_BYTES_MAX / (1024 * 1024)));
+        return Err(error.hint("name it without `@`, and have the model read the parts it needs with a tool"));
     }
     let bytes = std::fs::read(&place).map_err(|error| refused(error.to_string()))?;
     Ok(Some(match String::from_utf8(bytes) {

@@ -19,6 +19,8 @@ pub(crate) struct Standing {
     host: Arc<LastingHost>,
     mode: Mutex<Mode>,
     model: Mutex<Option<String>>,
+    /// The models that are known by name.
+    models: Mutex<Vec<String>>,
     tokens: AtomicU64,
 }
 
@@ -27,7 +29,13 @@ impl Standing {
     pub(crate) fn new(host: Arc<LastingHost>, setup: &Setup) -> Self {
         let mode = Mutex::new(host.host().calls().mode());
         let model = Mutex::new(setup.settings.model().name);
-        Self { host, mode, model, tokens: AtomicU64::new(0) }
+        let models = Mutex::new(setup.settings.model_names());
+        Self { host, mode, model, models, tokens: AtomicU64::new(0) }
+    }
+
+    /// The host of the session.
+    pub(crate) const fn host(&self) -> &Arc<LastingHost> {
+        &self.host
     }
 
     /// What runs without a question.
@@ -48,7 +56,16 @@ impl Standing {
 
     /// Another model answers from now on.
     pub(crate) fn set_model(&self, model: Option<String>) {
+        let mut known = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = model.clone().filter(|name| !known.contains(name));
+        known.extend(new);
+        drop(known);
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+    }
+
+    /// The models that the settings named when the session began, and those that were chosen since.
+    pub(crate) fn models(&self) -> Vec<String> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// So many tokens were used by now.

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use toolgate::results::ResultStore;
 use toolgate::trust::AdmittedServers;
 use toolgate::{CallRules, Host, HostEnv, Interest};
-use toolgate_model::{Conversation, Model, ModelConfig, ModelError, ModelErrorKind, TurnEnd, TurnReport};
+use toolgate_model::{Conversation, Model, ModelConfig, TurnEnd, TurnReport};
 
 use self::shown::Shown;
 use crate::call_rules;
@@ -177,14 +177,16 @@ impl Asking<'_> {
 
 /// The model of the settings.
 async fn model(configured: &Configured, env: &HostEnv) -> Result<Model> {
-    let Some(config) = ModelConfig::read(&configured.setup().settings, env).await.map_err(|error| of(&error))? else {
+    let Some(config) =
+        ModelConfig::read(&configured.setup().settings, env).await.map_err(|error| CommandError::from(&error))?
+    else {
         let error = CommandError::new(Ending::Usage, "no_model", "no model is configured");
         return Err(error.hint(
             "write `\"model\": {\"name\": \"gemini-…\"}` (or `gpt-…`, `claude-…`, `ollama::…`) into your settings, and set the \
              variable with its key, such as GEMINI_API_KEY",
         ));
     };
-    Model::new(config, env).map_err(|error| of(&error))
+    Model::new(config, env).map_err(|error| CommandError::from(&error))
 }
 
 /// What stands in stdin. Whoever forgot that something is connected to it is told.
@@ -222,15 +224,6 @@ fn failure(report: &TurnReport) -> Option<CommandError> {
             Some(CommandError::new(Ending::Model, "turn_limit", message).hint("`model.maxTurns` lets it go on longer"))
         }
         TurnEnd::Cancelled => Some(CommandError::interrupted()),
-        TurnEnd::Failed(error) => Some(of(error)),
-    }
-}
-
-fn of(error: &ModelError) -> CommandError {
-    let ending = if error.kind() == ModelErrorKind::Settings { Ending::Usage } else { Ending::Model };
-    let told = CommandError::new(ending, error.kind().as_str(), error.to_string());
-    match error.hint() {
-        Some(hint) => told.hint(hint),
-        None => told,
+        TurnEnd::Failed(error) => Some(CommandError::from(error)),
     }
 }

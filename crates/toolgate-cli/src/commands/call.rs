@@ -11,9 +11,11 @@ use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
 use toolgate::shape::for_display;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ToolCall};
+use toolgate::{
+    Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView, ToolCall,
+};
 
-use crate::arrival::UNEXPLAINED_WAIT;
+use crate::arrival::{UNEXPLAINED_WAIT, Waiting, explained};
 use crate::call_rules;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -66,7 +68,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
     let interrupts = session.interrupts();
-    let calling = Calling { arguments, given, only, troubles, interrupts };
+    let waiting = session.waiting();
+    let calling = Calling { arguments, given, only, troubles, interrupts, waiting };
     let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
@@ -80,13 +83,18 @@ struct Calling<'a> {
     only: Option<String>,
     troubles: Troubles,
     interrupts: Interrupts,
+    waiting: Waiting,
 }
 
 impl Calling<'_> {
     async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
         let name = &self.arguments.name;
-        let catalog = match host.find_tool(name).await {
+        let found = match explained(host, printer.talk(), host.find_tool(name)).await {
+            Err(_) if self.logs_in(host).await => explained(host, printer.talk(), host.find_tool(name)).await,
+            found => found,
+        };
+        let catalog = match found {
             Ok(catalog) => catalog,
             Err(error) => return Err(self.not_found(host, error.into())),
         };
@@ -102,7 +110,7 @@ impl Calling<'_> {
             biased;
             outcome = host.run(call, options) => outcome,
             () = self.interrupts.next() => CallOutcome::Cancelled,
-            never = explain(printer.talk(), &tool) => match never {},
+            never = explain(host, printer.talk(), &tool) => match never {},
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
@@ -110,6 +118,18 @@ impl Calling<'_> {
         match printer.form() {
             Form::Json => ended.print_json(printer),
             Form::Text => ended.print_text(printer, self.arguments.raw),
+        }
+    }
+
+    /// Whether the one server that was asked for lets the person in now: it wanted a login when nobody had asked for anything of it.
+    async fn logs_in(&self, host: &Host) -> bool {
+        let is_closed = |view: &ServerView| {
+            self.only.as_deref() == Some(view.name().as_str()) && view.status == ServerStatus::NeedsLogin
+        };
+        let closed = host.servers().into_iter().find(is_closed).filter(|_| self.waiting == Waiting::ForNobody);
+        match closed.and_then(|view| host.line(view.name()).ok()) {
+            Some(line) => line.live().await.is_ok(),
+            None => false,
         }
     }
 
@@ -146,9 +166,16 @@ impl Calling<'_> {
 }
 
 /// Says what is waited for when that takes a while, until the server itself says how far it is.
-async fn explain(talk: &Talk, tool: &CatalogTool) -> Infallible {
+async fn explain(host: &Host, talk: &Talk, tool: &CatalogTool) -> Infallible {
+    let ToolId { server, tool } = &tool.id;
     tokio::time::sleep(UNEXPLAINED_WAIT).await;
-    talk.waits_unless_told(&format!("{} of {}", tool.id.tool, tool.id.server));
+    // One that is known from an earlier run is started for the call.
+    let is_starting = |view: &ServerView| view.name() == server && view.status == ServerStatus::Connecting;
+    while host.servers().iter().any(is_starting) {
+        talk.waits(&format!("waiting for {server}, to call {tool}"));
+        tokio::time::sleep(UNEXPLAINED_WAIT).await;
+    }
+    talk.waits_unless_told(&format!("{tool} of {server}"));
     std::future::pending().await
 }
 

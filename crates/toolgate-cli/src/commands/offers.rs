@@ -5,7 +5,7 @@ use toolgate::registry::Catalog;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Host, Interest, ServerName};
 
-use crate::arrival::{Arrivals, all_settled};
+use crate::arrival::{Arrivals, Waiting, settled};
 use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
@@ -38,59 +38,58 @@ impl Offers {
         let troubles = Troubles::new(session, only.is_some());
         let plan = configured.plan(self.interest).starting(&servers);
         let plan = if fresh { plan } else { plan.with_memory() }.showing_all();
+        let waiting = if fresh { Waiting::ForAll } else { session.waiting() };
+        let listing = Listing { offers: self, servers, troubles, waiting };
         session.with_host(&plan, async |host, printer| match printer.form() {
-            Form::Json => self.print_json(host, servers, troubles, printer).await,
-            Form::Text => self.print_text(host, servers, troubles, printer).await,
+            Form::Json => listing.print_json(host, printer).await,
+            Form::Text => listing.print_text(host, printer).await,
         })
     }
+}
 
-    async fn print_json(
-        &self,
-        host: &Host,
-        servers: AdmittedServers,
-        troubles: Troubles,
-        printer: &mut Printer,
-    ) -> Result<Ending> {
-        host.start(servers);
-        all_settled(host, printer.talk()).await;
-        let views = host.servers();
-        let ending = troubles.judge(&views)?;
-        troubles.tell_all(&views, printer.talk());
+/// One run of a command.
+struct Listing<'a> {
+    offers: &'a Offers,
+    servers: AdmittedServers,
+    troubles: Troubles,
+    waiting: Waiting,
+}
+
+impl Listing<'_> {
+    async fn print_json(&self, host: &Host, printer: &mut Printer) -> Result<Ending> {
+        host.start(self.servers.clone());
+        let views = settled(host, printer.talk(), self.waiting).await;
+        let ending = self.troubles.judge(&views)?;
+        self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
         printer.json(|json| {
             json.object(|object| {
-                (self.json)(object, &catalog)?;
-                write_unusable(object, &catalog, self.kinds)?;
+                (self.offers.json)(object, &catalog)?;
+                write_unusable(object, &catalog, self.offers.kinds)?;
                 write_remembered(object, &views)
             })
         })?;
         Ok(ending)
     }
 
-    async fn print_text(
-        &self,
-        host: &Host,
-        servers: AdmittedServers,
-        troubles: Troubles,
-        printer: &mut Printer,
-    ) -> Result<Ending> {
+    async fn print_text(&self, host: &Host, printer: &mut Printer) -> Result<Ending> {
         let talk = printer.talk().clone();
-        let mut arrivals = Arrivals::new(host, &talk);
-        host.start(servers);
+        let mut arrivals = Arrivals::new(host, &talk, self.waiting);
+        host.start(self.servers.clone());
         let mut is_any = false;
         while let Some(arrived) = arrivals.next().await {
             let catalog = host.catalog_now();
             for view in &arrived {
-                troubles.tell(view, &talk);
-                is_any |= (self.block)(view.name(), &catalog, is_any, printer)?;
+                self.troubles.tell(view, &talk);
+                is_any |= (self.offers.block)(view.name(), &catalog, is_any, printer)?;
             }
             printer.flush()?;
         }
-        let views = host.servers();
-        if !is_any && views.iter().all(|view| view.agreed.is_some()) {
-            talk.line(&format!("there are no {}", self.plural));
+        let views = settled(host, &talk, self.waiting).await;
+        if !is_any && views.len() == host.servers().len() && views.iter().all(|view| view.agreed.is_some()) {
+            talk.line(&format!("there are no {}", self.offers.plural));
         }
         tell_of_memory(&views, &talk);
-        troubles.judge(&views)
+        self.troubles.judge(&views)
     }
 }

@@ -12,7 +12,7 @@ use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Host, Interest, ServerName};
 
-use crate::arrival::{Arrivals, all_settled};
+use crate::arrival::{Arrivals, Waiting, all_settled, settled};
 use crate::call_rules;
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
@@ -62,7 +62,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
-    let listing = Listing { arguments, explain, troubles };
+    let waiting = if arguments.fresh { Waiting::ForAll } else { session.waiting() };
+    let listing = Listing { arguments, explain, troubles, waiting };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
@@ -78,13 +79,13 @@ struct Listing<'a> {
     arguments: &'a Arguments,
     explain: Explain,
     troubles: Troubles,
+    waiting: Waiting,
 }
 
 impl Listing<'_> {
     async fn print_json(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
-        all_settled(host, printer.talk()).await;
-        let views = host.servers();
+        let views = settled(host, printer.talk(), self.waiting).await;
         let ending = self.troubles.judge(&views)?;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
@@ -106,8 +107,7 @@ impl Listing<'_> {
     /// What fits the words, of all servers together, best first.
     async fn print_found(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
-        all_settled(host, printer.talk()).await;
-        let views = host.servers();
+        let views = settled(host, printer.talk(), self.waiting).await;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
         let denied = Denied::of(host, &catalog, catalog.tools().iter());
@@ -170,9 +170,9 @@ impl Listing<'_> {
 
     async fn print_text(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         let talk = printer.talk().clone();
-        let mut arrivals = Arrivals::new(host, &talk);
+        let mut arrivals = Arrivals::new(host, &talk, self.waiting);
         host.start(servers);
-        if self.explain == Explain::All {
+        if self.explain == Explain::All && self.waiting == Waiting::ForAll {
             // What is said about names has to be about the ones that stay.
             all_settled(host, &talk).await;
         }
@@ -200,7 +200,7 @@ impl Listing<'_> {
         for correction in before.filter_map(corrected) {
             talk.line(&visible::line(&correction));
         }
-        let views = host.servers();
+        let views = settled(host, &talk, self.waiting).await;
         tell_of_memory(&views, &talk);
         self.troubles.judge(&views)
     }

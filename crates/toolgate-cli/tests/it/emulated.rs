@@ -1,14 +1,14 @@
 //! A terminal as a person sees it: what the program writes is drawn on a screen of rows and columns, which can be looked at and resized.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::process::{Pid, Signal, kill_process};
 
+use crate::pseudo_terminal::PseudoTerminal;
 use crate::room::Room;
 
 /// How long a text may take to appear.
@@ -20,6 +20,7 @@ const ROWS: u16 = 30;
 /// A program on a screen, with somebody who types.
 pub(crate) struct Emulated {
     keyboard: File,
+    terminal: Option<PseudoTerminal>,
     child: Child,
     screen: Arc<Mutex<vt100::Parser>>,
     reading: Option<std::thread::JoinHandle<()>>,
@@ -30,31 +31,21 @@ pub(crate) struct Emulated {
 impl Emulated {
     /// Runs the program on a screen of so many columns.
     pub(crate) fn run(room: &Room, words: &[&str], columns: u16) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        tcsetwinsize(&master, size(ROWS, columns)).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        let stream = || Stdio::from(slave.try_clone().unwrap());
+        Self::run_with(room, words, columns, &[])
+    }
+
+    /// The same with variables of its own.
+    pub(crate) fn run_with(room: &Room, words: &[&str], columns: u16, variables: &[(&str, &str)]) -> Self {
+        let terminal = PseudoTerminal::open(ROWS, columns);
         // With a session of its own, the terminal is the one that Ctrl-C comes from.
-        let child = Command::new("setsid")
-            .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_toolgate")])
-            .args(words)
-            .env_clear()
-            .envs(room.world.variables())
-            .env("TERM", "xterm-256color")
-            .current_dir(room.world.workspace())
-            .stdin(stream())
-            .stdout(stream())
-            .stderr(stream())
-            .spawn()
-            .unwrap();
-        let keyboard = File::from(master);
+        let mut program = Command::new("setsid");
+        program.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_toolgate")]).args(words);
+        let child = terminal.start(&mut program, room, variables);
+        let keyboard = terminal.keyboard.try_clone().unwrap();
         let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, columns, 0)));
         let raw = Arc::default();
         let reading = Some(draw_in_thread(keyboard.try_clone().unwrap(), screen.clone(), Arc::clone(&raw)));
-        Self { keyboard, child, screen, reading, raw }
+        Self { keyboard, terminal: Some(terminal), child, screen, reading, raw }
     }
 
     /// What is on the screen, without the blanks at the end of lines and the empty lines at the end.
@@ -106,7 +97,7 @@ impl Emulated {
     /// Makes the window narrower or wider.
     pub(crate) fn resize(&mut self, columns: u16) {
         self.screen.lock().unwrap().screen_mut().set_size(ROWS, columns);
-        tcsetwinsize(&self.keyboard, size(ROWS, columns)).unwrap();
+        self.terminal.iter().for_each(|terminal| terminal.resize(ROWS, columns));
     }
 
     /// Leaves with Ctrl-D, typed again until it is heard: while something runs it is the terminal that takes it. How the program ended.
@@ -120,7 +111,17 @@ impl Emulated {
         self.ends()
     }
 
-    /// Waits for the end of the program. How it ended.
+    /// Sends the program a signal.
+    pub(crate) fn gets(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The session of processes that the program and its servers are in.
+    pub(crate) fn processes(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end of the program, which leaves the terminal as it was. How it ended.
     #[track_caller]
     pub(crate) fn ends(mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
@@ -131,6 +132,8 @@ impl Emulated {
             assert!(Instant::now() < deadline, "the program did not end; on the screen:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(10));
         };
+        let terminal = self.terminal.take();
+        assert!(terminal.is_some_and(|terminal| terminal.is_as_before()), "the terminal is not as it was");
         if let Some(reading) = self.reading.take() {
             reading.join().unwrap();
         }
@@ -142,10 +145,6 @@ impl Drop for Emulated {
     fn drop(&mut self) {
         let _ended = self.child.kill().is_ok() && self.child.wait().is_ok();
     }
-}
-
-const fn size(rows: u16, columns: u16) -> Winsize {
-    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 fn draw_in_thread(

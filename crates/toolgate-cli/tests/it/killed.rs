@@ -68,7 +68,7 @@ fn members(session: u32) -> Vec<String> {
 }
 
 #[track_caller]
-fn expect_nobody(session: u32, when: &str) {
+pub(crate) fn expect_nobody(session: u32, when: &str) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let left = members(session);

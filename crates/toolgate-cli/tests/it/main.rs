@@ -55,6 +55,7 @@ mod runtime_terminal;
 mod runtime_unheard;
 
 mod emulated;
+mod pseudo_terminal;
 mod screen;
 mod visitor;
 
@@ -62,8 +63,11 @@ mod logins;
 mod logins_carried;
 mod logins_terminal;
 
+mod session_ends;
 mod session_lines;
 mod session_model;
+mod session_questions;
+mod session_starting;
 mod session_terminal;
 
 mod terminal;

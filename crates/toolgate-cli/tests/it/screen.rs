@@ -1,16 +1,14 @@
 //! A terminal with somebody at it: a pseudo-terminal, what is shown on it, and the keys that are pressed when a text appears.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
+use crate::pseudo_terminal::PseudoTerminal;
 use crate::room::Room;
 
 /// How long a text may take to appear.
@@ -87,31 +85,12 @@ pub(crate) fn run(room: &Room, words: &[&str], keys: &[(&str, &str)]) -> Seen {
 
 /// The same with somebody who does more than to press keys.
 pub(crate) fn attended(room: &Room, words: &[&str], acts: impl FnOnce(&mut Person)) -> Seen {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let modes = |terminal: &dyn AsFd| {
-        let found = tcgetattr(terminal.as_fd()).unwrap();
-        (found.input_modes, found.output_modes, found.control_modes, found.local_modes)
-    };
-    let before = modes(&master);
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let stream = || Stdio::from(slave.try_clone().unwrap());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-        .args(words)
-        .env_clear()
-        .envs(room.world.variables())
-        .env("TERM", "xterm-256color")
-        .current_dir(room.world.workspace())
-        .stdin(stream())
-        .stdout(stream())
-        .stderr(stream())
-        .spawn()
-        .unwrap();
-    // The slave stays open until the modes have been looked at.
-    let keyboard = File::from(master);
+    let terminal = PseudoTerminal::open(24, 80);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    let mut child = terminal.start(program.args(words), room, &[]);
+    // It holds the other end of the terminal too.
+    drop(program);
+    let keyboard = terminal.keyboard.try_clone().unwrap();
     let shown = Arc::new(Mutex::new(Vec::new()));
     let reading = read_in_thread(keyboard.try_clone().unwrap(), shown.clone());
     let program = Pid::from_child(&child);
@@ -127,8 +106,8 @@ pub(crate) fn attended(room: &Room, words: &[&str], acts: impl FnOnce(&mut Perso
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    let terminal_is_as_before = modes(&slave) == before;
-    drop(slave);
+    let terminal_is_as_before = terminal.is_as_before();
+    drop(terminal);
     reading.join().unwrap();
     Seen { text: so_far(&shown), code: status.code(), terminal_is_as_before }
 }

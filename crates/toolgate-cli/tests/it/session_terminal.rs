@@ -204,3 +204,20 @@ fn several_lines_are_one_text() {
     terminal.sees_line("b");
     assert_eq!(terminal.leaves(), Some(0));
 }
+
+#[test]
+fn other_tools_of_a_server_are_told_above_the_line() {
+    let script = sample("one").tool(ToolScript::new("grow", Behaviour::add_tool(ToolScript::text("grown", "new"))));
+    let room = Room::new().server("one", &script).without_workspace();
+    let mut terminal = Emulated::run(&room, &[], 80);
+    terminal.sees("🟢 one is ready: 4 tools");
+    terminal.presses("/call grow\r");
+    terminal.sees_line("added");
+    terminal.presses("/call grow");
+    terminal.sees("one offers other tools now: 5 tools");
+    let is_kept = |screen: &str| screen.lines().last().is_some_and(|line| line.starts_with("> /call grow "));
+    terminal.until("what was typed, unharmed", is_kept);
+    terminal.presses("n\r");
+    terminal.sees_line("new");
+    assert_eq!(terminal.leaves(), Some(0));
+}

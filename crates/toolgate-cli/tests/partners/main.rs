@@ -6,6 +6,8 @@
 
 mod installed;
 mod listening;
+#[path = "../it/pseudo_terminal.rs"]
+mod pseudo_terminal;
 mod room;
 #[path = "../it/screen.rs"]
 #[expect(dead_code, reason = "these tests press no keys")]

@@ -58,7 +58,7 @@ impl Dialect {
 ///   types in lower case, no `nullable`, `pattern` and lengths not listed): what is written here is good for both. `null` is a type in both;
 /// - large `maxItems` add up to refusals, so they are told in words (see `write.rs`).
 const GEMINI: Dialect = Dialect {
-    provider: "Gemini",
+    provider: Provider::Gemini.name(),
     names: Letters { others: "_.:-", digit_first: false, chars_max: 64 },
     keys: Letters { others: "_", digit_first: false, chars_max: 64 },
     functions_max: 512,
@@ -75,7 +75,7 @@ const GEMINI: Dialect = Dialect {
 ///
 /// Nothing is documented about keys. Those that pass everywhere are taken, because many providers stand behind this format.
 const OPEN_AI: Dialect = Dialect {
-    provider: "OpenAI",
+    provider: Provider::OpenAi.name(),
     names: Letters { others: "_-", digit_first: true, chars_max: 64 },
     keys: Letters { others: "_.-", digit_first: true, chars_max: 64 },
     functions_max: 128,
@@ -90,7 +90,7 @@ const OPEN_AI: Dialect = Dialect {
 /// - `input_schema` is JSON Schema 2020-12 whose root has type `object` and no `oneOf`, `allOf` or `anyOf`;
 /// - one schema that is refused refuses the whole request. No number of tools is documented; the bound is ours.
 const ANTHROPIC: Dialect = Dialect {
-    provider: "Anthropic",
+    provider: Provider::Anthropic.name(),
     names: Letters { others: "_-", digit_first: true, chars_max: 128 },
     keys: Letters { others: "_.-", digit_first: true, chars_max: 64 },
     functions_max: 1_000,

@@ -57,7 +57,7 @@ async fn another_model_goes_on_where_the_first_one_stopped() {
             result_chars_max: None,
             retry: Retry::default(),
         };
-        room.conversation.set_model(Model::new(config, room.env()).unwrap());
+        assert_eq!(room.conversation.set_model(Model::new(config, room.env()).unwrap()), 0, "no picture is lost");
         let report = room.say("two").await;
         assert_eq!((&report.end, report.text.as_str()), (&TurnEnd::Done, "Second."), "{from:?} to {to:?}: {report:?}");
         assert_eq!(room.requests()[2].format, to);

@@ -50,6 +50,8 @@ pub struct CallRules {
     pub lasting: Lasting,
     /// How long an answer is remembered for good; for ever, when `None`.
     pub grants_last: Option<Duration>,
+    /// The session that the record names; one of its own, when nothing is named.
+    pub session: Option<Arc<str>>,
 }
 
 impl Default for CallRules {
@@ -67,6 +69,7 @@ impl Default for CallRules {
             folder_is_trusted: false,
             lasting: Lasting::Never,
             grants_last: None,
+            session: None,
         }
     }
 }
@@ -90,7 +93,7 @@ pub struct CallContext {
     home: Option<PathBuf>,
     own_folders: [PathBuf; 2],
     clock: Arc<dyn Clock>,
-    session: String,
+    session: Arc<str>,
     keeper: RecordKeeper,
     checks: Arc<ToolChecks>,
 }
@@ -112,7 +115,7 @@ impl CallContext {
             home: env.dirs.home.clone(),
             own_folders: [env.dirs.user.clone(), env.dirs.system.clone()],
             clock: env.clock.clone(),
-            session: session_id(),
+            session: rules.session.clone().unwrap_or_else(session_id),
             keeper: RecordKeeper::new(rules.audit.clone()),
             checks: Arc::default(),
             rules,
@@ -179,7 +182,8 @@ impl CallContext {
         self.own_folders.each_ref().map(PathBuf::as_path)
     }
 
-    pub(super) fn session(&self) -> &str {
+    /// The session that the record of these calls names.
+    pub const fn session(&self) -> &Arc<str> {
         &self.session
     }
 
@@ -203,9 +207,9 @@ impl fmt::Debug for CallContext {
 }
 
 /// Tells the calls of one host from those of another in the record.
-fn session_id() -> String {
+fn session_id() -> Arc<str> {
     let mut bytes = [0_u8; 8];
     // Without randomness two hosts may have the same one; nothing but the reader of a record minds.
     let _filled = SystemRandom::new().fill(&mut bytes).is_ok();
-    hex(&bytes)
+    hex(&bytes).into()
 }

@@ -169,7 +169,7 @@ fn record_of(context: &CallContext, subject: &Subject<'_>, verdict: &Verdict) ->
     AuditRecord {
         at: context.now(),
         begun: None,
-        session: context.session().to_owned(),
+        session: context.session().to_string(),
         asker: call.asked_by,
         folder: context.folder().to_owned(),
         server: call.tool.id.server.clone(),

@@ -264,6 +264,9 @@ impl Board {
     }
 
     pub(super) fn catalog_now(&self, shown: &Shown) -> Arc<Catalog> {
+        if shown.keeps_names() {
+            return self.catalog_kept(shown);
+        }
         let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
@@ -277,6 +280,20 @@ impl Board {
             }
         }
         kept(fresh, now, || build(&self.manager.names()))
+    }
+
+    /// What the servers that are shown offer, named as among all of them.
+    fn catalog_kept(&self, shown: &Shown) -> Arc<Catalog> {
+        let all = self.catalog();
+        let mut names = self.manager.names();
+        let count = names.len();
+        names.retain(|name| shown.has(name));
+        if names.len() == count {
+            return all;
+        }
+        let mut state = lock(&self.state);
+        let State { offers, book, .. } = &mut *state;
+        build(&names, offers, self.naming, book)
     }
 
     /// The servers that are shown, in order, and whether each has settled.
@@ -312,6 +329,7 @@ impl Board {
             match find(&catalog) {
                 Some((server, is_final)) => {
                     let earlier = order.iter().take_while(|(name, _)| *name != server);
+                    let is_final = is_final || shown.keeps_names();
                     let is_safe = is_final || earlier.into_iter().all(|(_, is_settled)| *is_settled);
                     is_safe.then_some(Ok((catalog, server)))
                 }

@@ -53,6 +53,24 @@ impl Settings {
         }
     }
 
+    /// The models that any layer names, those of higher layers first.
+    #[must_use]
+    pub fn model_names(&self) -> Vec<String> {
+        let mut named: Vec<_> =
+            self.layers.iter().filter_map(|layer| Some((layer.source, layer.kept("model.name")?))).collect();
+        named.sort_by_key(|(source, _)| std::cmp::Reverse(*source));
+        let mut names: Vec<String> = Vec::new();
+        for (_, name) in named {
+            if let RawValue::Text(text) = &name.value
+                && !text.trim().is_empty()
+                && !names.iter().any(|known| known == text.trim())
+            {
+                names.push(text.trim().to_owned());
+            }
+        }
+        names
+    }
+
     fn text_of(
         &self,
         path: &str,
@@ -95,11 +113,24 @@ mod tests {
     use crate::settings::read::read_text;
     use crate::settings::source::SettingsSource;
 
-    fn model(layers: &[(SettingsSource, &str)]) -> ModelSettings {
+    fn settings(layers: &[(SettingsSource, &str)]) -> Settings {
         let layer = |(source, text): &(SettingsSource, &str)| {
             read_text(&format!(r#"{{"model": {text}}}"#), Path::new("/s.json"), *source).unwrap()
         };
-        Settings { layers: layers.iter().map(layer).collect(), ..Settings::default() }.model()
+        Settings { layers: layers.iter().map(layer).collect(), ..Settings::default() }
+    }
+
+    fn model(layers: &[(SettingsSource, &str)]) -> ModelSettings {
+        settings(layers).model()
+    }
+
+    #[test]
+    fn every_layer_may_name_a_model() {
+        let user = (SettingsSource::User, r#"{"name": " gemini-a "}"#);
+        let folder = (SettingsSource::Workspace, r#"{"name": "gpt-b"}"#);
+        let system = (SettingsSource::SystemDefaults, r#"{"name": "gemini-a"}"#);
+        assert_eq!(settings(&[system, user, folder]).model_names(), ["gpt-b", "gemini-a"]);
+        assert!(settings(&[(SettingsSource::User, r#"{"name": ""}"#)]).model_names().is_empty());
     }
 
     #[test]

@@ -1,0 +1,59 @@
+//! How a session ends when somebody outside wants it to, and how it runs at a terminal that can do nothing.
+
+use rustix::process::Signal;
+use toolgate_testkit::{Record, What, When};
+
+use crate::emulated::Emulated;
+use crate::killed::expect_nobody;
+use crate::room::{Room, sample};
+
+#[test]
+fn a_signal_at_the_prompt_ends_it_in_order() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let deaf = sample("deaf").fault(When::Start, What::IgnoreEof).fault(When::Start, What::IgnoreTerm);
+        let room = Room::new().server("one", &sample("one")).server("deaf", &deaf).without_workspace();
+        let mut terminal = Emulated::run(&room, &[], 80);
+        terminal.sees("2/2 servers");
+        terminal.presses("/call one__echo message=hi\r");
+        terminal.sees_line("hi");
+        terminal.presses("half a li");
+        terminal.sees("> half a li");
+        terminal.gets(signal);
+        let processes = terminal.processes();
+        assert_eq!(terminal.ends(), Some(6), "{signal:?}");
+        expect_nobody(processes, "by a session");
+        let history = std::fs::read_to_string(room.world.home().join(".toolgate/history")).unwrap();
+        assert_eq!(history, "/call one__echo message=hi\n", "{signal:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_what_runs_and_then_the_session() {
+    use toolgate_testkit::{Behaviour, ToolScript};
+    let script = sample("one").tool(ToolScript::new("hang", Behaviour::delay(600_000, Behaviour::text("never"))));
+    for signal in [Signal::TERM, Signal::HUP] {
+        let room = Room::new().server("one", &script).without_workspace();
+        let mut terminal = Emulated::run(&room, &[], 80);
+        terminal.sees("🟢 one is ready");
+        terminal.presses("/call hang\r");
+        terminal.sees("hang of one");
+        terminal.gets(signal);
+        assert_eq!(terminal.ends(), Some(6), "{signal:?}");
+        assert_eq!(Record::of_log(room.log("one")).count("notifications/cancelled"), 1, "{signal:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_can_do_nothing_is_enough() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    for term in ["dumb", ""] {
+        let mut terminal = Emulated::run_with(&room, &[], 80, &[("TERM", term)]);
+        terminal.sees(">");
+        terminal.presses("/call echo message=hi\n");
+        terminal.sees_line("hi");
+        terminal.presses("/call fail\n");
+        terminal.sees("it broke");
+        assert!(!terminal.ever_wrote("\u{1b}"), "{}", terminal.screen());
+        assert_eq!(terminal.leaves(), Some(1), "the last line that failed decides");
+    }
+}
