@@ -106,7 +106,7 @@ impl Conversation {
 
     /// Goes on with another model. What was said stays.
     pub fn set_model(&mut self, model: Model) {
-        self.history.for_another_model();
+        self.history.for_another_model(&model);
         self.model = model;
     }
 
@@ -157,9 +157,7 @@ impl Conversation {
         let mut report = work.report;
         report.end = end;
         // What got no answer at all was not said.
-        if self.history.len() == before + 1 {
-            self.history.forget_after(before);
-        }
+        self.history.forget_unanswered(before);
         report
     }
 }

@@ -33,6 +33,12 @@ impl Trouble {
         Self { error, is_passing: true, retry_after: None }
     }
 
+    /// The answer does not go on.
+    pub(crate) fn silent() -> Self {
+        let error = ModelError::new(ModelErrorKind::Unreachable, "the answer of the model does not go on");
+        Self { error, is_passing: true, retry_after: None }
+    }
+
     /// The answer is there, and is no good.
     pub(crate) fn unusable(what: impl Into<String>) -> Self {
         let error = ModelError::new(ModelErrorKind::Unusable, what);
