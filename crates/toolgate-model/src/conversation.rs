@@ -108,7 +108,7 @@ impl Conversation {
     /// none. How many pictures those are.
     pub fn set_model(&mut self, model: Model) -> usize {
         self.model = model;
-        self.history.for_another_model(self.model.takes_images())
+        self.history.for_another_model(&self.model)
     }
 
     /// Forgets what was said. What it cost is still counted.
@@ -158,9 +158,7 @@ impl Conversation {
         let mut report = work.report;
         report.end = end;
         // What got no answer at all was not said.
-        if self.history.len() == before + 1 {
-            self.history.forget_after(before);
-        }
+        self.history.forget_unanswered(before);
         report
     }
 }

@@ -1,9 +1,13 @@
 //! `History`: what was said so far, always in a state that every provider takes: each call has its result behind it.
 
-use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolResponse};
+use std::collections::VecDeque;
+
+use genai::chat::{BinarySource, ChatMessage, ChatRole, ContentPart, MessageContent, ToolResponse};
 
 use crate::answer::AskedCall;
-use crate::input::{Input, InputPart};
+use crate::declare::function_name;
+use crate::input::{self, Input, InputPart};
+use crate::model::Model;
 
 /// What was said so far.
 #[derive(Debug, Clone, Default)]
@@ -38,9 +42,12 @@ impl History {
         self.messages.clear();
     }
 
-    /// Forgets what was said after that many messages.
-    pub(crate) fn forget_after(&mut self, length: usize) {
-        self.messages.truncate(length);
+    /// Forgets what was said after that many messages, if the model has said nothing since.
+    pub(crate) fn forget_unanswered(&mut self, length: usize) {
+        let since = self.messages.get(length..).unwrap_or_default();
+        if since.iter().all(|message| message.role == ChatRole::User) {
+            self.messages.truncate(length);
+        }
     }
 
     /// The person says something.
@@ -49,7 +56,8 @@ impl History {
             InputPart::Text(text) => ContentPart::Text(text),
             InputPart::Inline { mime, data } => ContentPart::from_binary_base64(mime, data, None),
         };
-        let parts: Vec<ContentPart> = input.parts.into_iter().map(part).collect();
+        let parts = input.parts.into_iter().filter(|part| !part.is_blank()).map(part);
+        let parts: Vec<ContentPart> = parts.collect();
         self.messages.push(ChatMessage::user(MessageContent::from_parts(parts)));
     }
 
@@ -65,7 +73,7 @@ impl History {
 
     /// The model said a part of something.
     pub(crate) fn answer_in_part(&mut self, text: String) {
-        if !text.is_empty() {
+        if !text.trim().is_empty() {
             self.messages.push(ChatMessage::assistant(text));
         }
     }
@@ -85,7 +93,7 @@ impl History {
                 let shown = told.images.into_iter();
                 pictures.extend(shown.map(|(mime, data)| ContentPart::from_binary_base64(mime, data, None)));
             }
-            responses.push(ToolResponse::new(call.id, told.text).with_fn_name(call.name));
+            responses.push(ToolResponse::new(call.id, told.text).with_fn_name(call.function));
         }
         self.messages.push(ChatMessage::from(responses));
         if !pictures.is_empty() {
@@ -93,44 +101,41 @@ impl History {
         }
     }
 
-    /// Leaves out what only the provider of that time can read, and pictures where the next one takes none. How many those are.
-    pub(crate) fn for_another_model(&mut self, takes_images: bool) -> usize {
+    /// Puts everything into words that another model takes. What only the provider of that time can read is left out; calls get ids and names
+    /// that every provider takes, and so do their results, which stand in the same order. How many pictures it does not take.
+    pub(crate) fn for_another_model(&mut self, model: &Model) -> usize {
         let mut unseen = 0;
+        let mut calls = 0_u64;
+        let mut open = VecDeque::new();
         for message in &mut self.messages {
             let parts = std::mem::take(&mut message.content).into_parts().into_iter();
             let kept = parts.filter_map(|part| match part {
                 ContentPart::ToolCall(mut call) => {
+                    calls += 1;
+                    call.call_id = format!("call_{calls}");
+                    call.fn_name = function_name(model.provider(), &call.fn_name);
                     call.thought_signatures = None;
+                    open.push_back((call.call_id.clone(), call.fn_name.clone()));
                     Some(ContentPart::ToolCall(call))
                 }
-                ContentPart::Binary(_) if !takes_images => {
-                    unseen += 1;
-                    Some(ContentPart::Text("[A picture or file was here, which this model does not take.]".to_owned()))
+                ContentPart::ToolResponse(response) => {
+                    let (id, name) = open.pop_front()?;
+                    Some(ContentPart::ToolResponse(ToolResponse::new(id, response.content).with_fn_name(name)))
                 }
-                ContentPart::Text(_) | ContentPart::Binary(_) | ContentPart::ToolResponse(_) => Some(part),
+                ContentPart::Binary(data) if !model.takes_images() => {
+                    unseen += 1;
+                    let bytes = match &data.source {
+                        BinarySource::Base64(base64) => base64.len(),
+                        BinarySource::Url(_) => 0,
+                    };
+                    Some(ContentPart::Text(input::not_taken(&data.content_type, bytes)))
+                }
+                ContentPart::Text(_) | ContentPart::Binary(_) => Some(part),
                 ContentPart::ThoughtSignature(_) | ContentPart::ReasoningContent(_) | ContentPart::Custom(_) => None,
             });
             message.content = MessageContent::from_parts(kept.collect::<Vec<_>>());
         }
         self.messages.retain(|message| !message.content.is_empty());
         unseen
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::History;
-    use crate::input::{Input, InputPart};
-
-    #[test]
-    fn pictures_stay_for_models_that_look_at_them() {
-        for (takes_images, unseen) in [(true, 0), (false, 1)] {
-            let picture = InputPart::Inline { mime: "image/png".to_owned(), data: "AAAA".to_owned() };
-            let mut history = History::default();
-            history.ask(Input { parts: vec![InputPart::Text("look".to_owned()), picture] });
-            assert_eq!(history.for_another_model(takes_images), unseen);
-            let [message] = history.messages() else { panic!("{history:?}") };
-            assert_eq!((message.content.parts().len(), message.content.binaries().len()), (2, 1 - unseen));
-        }
     }
 }

@@ -25,19 +25,30 @@ impl Input {
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, InputPart::Text(text) if text.trim().is_empty()))
+        self.parts.iter().all(InputPart::is_blank)
     }
 
     /// The same for a model that takes texts only: it is told what it does not see.
     pub(crate) fn without_data(mut self) -> Self {
         for part in &mut self.parts {
             if let InputPart::Inline { mime, data } = part {
-                let text = format!("[{mime}, {} bytes, which this model does not take]", data.len() / 4 * 3);
-                *part = InputPart::Text(text);
+                *part = InputPart::Text(not_taken(mime, data.len()));
             }
         }
         self
     }
+}
+
+impl InputPart {
+    /// Whether it says nothing.
+    pub(crate) fn is_blank(&self) -> bool {
+        matches!(self, Self::Text(text) if text.trim().is_empty())
+    }
+}
+
+/// What a model is told of data that it does not take: its media type, and how long it is in Base64.
+pub(crate) fn not_taken(mime: &str, base64_len: usize) -> String {
+    format!("[{mime}, {} bytes, which this model does not take]", base64_len / 4 * 3)
 }
 
 impl From<String> for Input {

@@ -22,6 +22,8 @@ mod system;
 
 mod answer;
 mod arguments;
+mod chat_calls;
+mod frames;
 mod trouble;
 mod web;
 

@@ -12,6 +12,12 @@ pub const CALLS_AT_ONCE_MAX: usize = 16;
 /// Text, thoughts and arguments of one answer: many times what the longest models give.
 pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Calls of one answer that are read at all: each needs a result in what the model is told next.
+pub const CALLS_READ_MAX: usize = 1_024;
+
+/// One answer on its way, with all that stands around its words: some hundred bytes for each token of the longest.
+pub const STREAM_BYTES_MAX: usize = 128 * 1024 * 1024;
+
 /// How often a request is made again that failed for a reason that passes.
 pub const RETRIES_MAX: u32 = 5;
 

@@ -1,6 +1,7 @@
 //! `Model`: somebody who answers, over the network.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use genai::chat::{ChatOptions, ChatRequest};
@@ -9,9 +10,10 @@ use genai::{Client, ModelIden};
 use toolgate::HostEnv;
 use url::Url;
 
-use crate::answer::{self, Answer, Piece};
+use crate::answer::{self, Answer, Manner, Piece};
 use crate::config::{ModelConfig, Retry};
 use crate::error::ModelError;
+use crate::frames::Frames;
 use crate::limits::{HEAD_SILENCE_MS, STREAM_SILENCE_MS};
 use crate::provider::Provider;
 use crate::route::Route;
@@ -22,7 +24,7 @@ use crate::web;
 #[derive(Clone)]
 pub struct Model {
     name: String,
-    provider: Provider,
+    manner: Manner,
     takes_images: bool,
     max_turns: u32,
     result_chars_max: Option<usize>,
@@ -33,7 +35,10 @@ pub struct Model {
 
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Model").field("name", &self.name).field("provider", &self.provider).finish_non_exhaustive()
+        f.debug_struct("Model")
+            .field("name", &self.name)
+            .field("provider", &self.manner.provider)
+            .finish_non_exhaustive()
     }
 }
 
@@ -55,7 +60,7 @@ impl Model {
         let client = client.map_err(|error| Trouble::from(error).error)?;
         Ok(Self {
             name: config.name,
-            provider: route.provider,
+            manner: route.manner,
             takes_images: route.takes_images,
             max_turns: config.max_turns.max(1),
             result_chars_max: config.result_chars_max,
@@ -74,7 +79,7 @@ impl Model {
     /// Whose format it is spoken to in.
     #[must_use]
     pub const fn provider(&self) -> Provider {
-        self.provider
+        self.manner.provider
     }
 
     /// Whether it looks at pictures.
@@ -100,14 +105,16 @@ impl Model {
 
     /// Asks once. Dropping the future ends the stream.
     pub(crate) async fn ask(&self, request: ChatRequest, hears: impl FnMut(Piece<'_>)) -> Result<Answer, Trouble> {
+        let frames = Arc::new(if self.manner.joins_calls { Frames::with_calls() } else { Frames::default() });
         let options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
             .with_capture_reasoning_content(true)
-            .with_capture_tool_calls(true)
+            .with_capture_tool_calls(!self.manner.joins_calls)
+            .with_raw_frame_sink_arc(frames.clone())
             .with_stream_header_timeout(Duration::from_millis(HEAD_SILENCE_MS))
             .with_stream_read_timeout(Duration::from_millis(STREAM_SILENCE_MS));
         let answering = self.client.exec_chat_stream(self.iden.clone(), request, Some(&options)).await?;
-        answer::read(answering.stream, self.provider, hears).await
+        answer::read(answering.stream, &frames, self.manner, hears).await
     }
 }

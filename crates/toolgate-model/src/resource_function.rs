@@ -5,9 +5,8 @@ use serde_json::{Map, Value};
 use toolgate::call::FunctionDeclaration;
 use toolgate::expose::attach::read_by_model;
 use toolgate::expose::resource_tools::{ResourceTool, functions, list, wanted};
-use toolgate::expose::{Function, Known, Media};
+use toolgate::expose::{Function, Known};
 use toolgate::limits::RESULT_CHARS_MAX;
-use toolgate::shape::ModelPart;
 use toolgate::{Catalog, Host, ServerName};
 
 use crate::own_function::{OwnAnswer, OwnFunction, Within};
@@ -56,11 +55,7 @@ impl OwnFunction for ResourceFunction {
 /// What a resource says. Of one that is long the beginning, and where the rest can be read.
 async fn read(host: &Host, server: &ServerName, uri: &str) -> toolgate::Result<String> {
     let result = host.read_resource(server, uri).await?;
-    let parts = read_by_model(&result, Media::TextOnly).into_iter().filter_map(|part| match part {
-        ModelPart::Text(text) => Some(text),
-        ModelPart::Inline { .. } => None,
-    });
-    let text = parts.collect::<Vec<_>>().join("\n");
+    let text = read_by_model(&result);
     let Some((end, _)) = text.char_indices().nth(RESULT_CHARS_MAX) else { return Ok(text) };
     let bytes = text.len();
     let start = text.get(..end).unwrap_or_default().to_owned();

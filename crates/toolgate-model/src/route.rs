@@ -2,6 +2,7 @@
 
 use genai::adapter::AdapterKind;
 
+use crate::answer::Manner;
 use crate::error::{ModelError, ModelErrorKind};
 use crate::provider::Provider;
 
@@ -15,7 +16,8 @@ const BETWEEN: &str = "::";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) adapter: AdapterKind,
-    pub(crate) provider: Provider,
+    /// How its answers are read.
+    pub(crate) manner: Manner,
     /// The model as its provider calls it.
     pub(crate) model: String,
     /// The address, where it is not the provider's usual one.
@@ -67,7 +69,6 @@ impl Route {
     }
 
     fn by(adapter: AdapterKind, model: &str) -> Self {
-        let provider = provider(adapter, model);
         let takes_images = matches!(
             adapter,
             AdapterKind::Gemini | AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::Anthropic
@@ -77,10 +78,11 @@ impl Route {
             key_variables.push("GOOGLE_API_KEY");
         }
         let is_ollama = adapter == AdapterKind::Ollama;
+        // It speaks the format of OpenAI too, and so do those that stand in for it.
+        let adapter = if is_ollama { AdapterKind::OpenAI } else { adapter };
         Self {
-            // It speaks the format of OpenAI too, and so do those that stand in for it.
-            adapter: if is_ollama { AdapterKind::OpenAI } else { adapter },
-            provider,
+            adapter,
+            manner: manner(adapter, model),
             model: model.to_owned(),
             url: is_ollama.then_some(OLLAMA_URL),
             key_variables: if is_ollama { Vec::new() } else { key_variables },
@@ -92,6 +94,24 @@ impl Route {
 /// Models that OpenAI has behind its newer interface alone.
 fn is_responses_only(name: &str) -> bool {
     name.contains("codex") || name.ends_with("-pro")
+}
+
+fn manner(adapter: AdapterKind, model: &str) -> Manner {
+    let provider = provider(adapter, model);
+    // Behind some names are formats of their own, or one of several.
+    let is_another_format = matches!(
+        adapter,
+        AdapterKind::OpenAIResp
+            | AdapterKind::Cohere
+            | AdapterKind::OllamaCloud
+            | AdapterKind::Baidu
+            | AdapterKind::OpenCodeGo
+    );
+    Manner {
+        provider,
+        joins_calls: provider == Provider::OpenAi && !is_another_format,
+        returns_thoughts: matches!(adapter, AdapterKind::DeepSeek | AdapterKind::Kimi | AdapterKind::Moonshot),
+    }
 }
 
 fn provider(adapter: AdapterKind, model: &str) -> Provider {
@@ -130,7 +150,10 @@ mod tests {
         ];
         for (name, adapter, provider, model, key) in cases {
             let route = Route::of(name).unwrap();
-            assert_eq!((route.adapter, route.provider, route.model.as_str()), (adapter, provider, model), "{name}");
+            let found = (route.adapter, route.manner.provider, route.model.as_str());
+            assert_eq!(found, (adapter, provider, model), "{name}");
+            let joins_calls = provider == Provider::OpenAi && adapter != AdapterKind::OpenAIResp;
+            assert_eq!(route.manner.joins_calls, joins_calls, "{name}");
             assert_eq!(route.key_variables.first().copied(), key, "{name}");
         }
     }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use genai::webc;
+use jiff::fmt::rfc2822;
 use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use serde_json::Value;
 use toolgate::shape::visible;
 
@@ -30,6 +31,12 @@ impl Trouble {
     /// The stream ended before the answer did.
     pub(crate) fn cut() -> Self {
         let error = ModelError::new(ModelErrorKind::Unreachable, "the answer of the model was cut off");
+        Self { error, is_passing: true, retry_after: None }
+    }
+
+    /// The answer does not go on.
+    pub(crate) fn silent() -> Self {
+        let error = ModelError::new(ModelErrorKind::Unreachable, "the answer of the model does not go on");
         Self { error, is_passing: true, retry_after: None }
     }
 
@@ -141,15 +148,20 @@ fn shown(text: &str) -> String {
     visible::line(&short).into_owned()
 }
 
-/// What `Retry-After` and its kin ask for. A date is not understood, and then the usual wait has to do.
+/// What `Retry-After` and its kin ask for: a number, or a date. The date is read beside that of the answer, so that no clock but the
+/// provider's counts; an answer without one is followed by the usual wait.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let is_sane = |number: &f64| number.is_finite() && *number >= 0.0;
-    let wait = match number("retry-after-ms").filter(is_sane) {
-        Some(ms) => Duration::try_from_secs_f64(ms / 1000.0),
-        None => Duration::try_from_secs_f64(number(RETRY_AFTER.as_str()).filter(is_sane)?),
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let seconds = |name: &str, each: f64| {
+        let number = text(name)?.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)?;
+        Some(Duration::try_from_secs_f64(number * each).unwrap_or(Duration::MAX))
     };
-    Some(wait.unwrap_or(Duration::MAX))
+    let date = |name: HeaderName| rfc2822::DateTimeParser::new().parse_timestamp(text(name.as_str())?).ok();
+    let until = || {
+        let wait = date(RETRY_AFTER)?.duration_since(date(DATE)?);
+        Some(Duration::try_from(wait).unwrap_or_default())
+    };
+    seconds("retry-after-ms", 0.001).or_else(|| seconds(RETRY_AFTER.as_str(), 1.0)).or_else(until)
 }
 
 #[cfg(test)]
@@ -187,7 +199,6 @@ mod tests {
             (of(429, Some(("retry-after", "600"))), 0, None),
             (of(429, Some(("retry-after", "1e300"))), 0, None),
             (of(429, Some(("retry-after", "-1"))), 0, Some(1.0)),
-            (of(429, Some(("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"))), 0, Some(1.0)),
             (of(400, Some(("retry-after", "1"))), 0, None),
             (of(401, None), 0, None),
             (Trouble::cut(), 0, Some(1.0)),
@@ -198,6 +209,30 @@ mod tests {
         }
         let least = of(500, None).wait(retry, 0, 0.0);
         assert_eq!(least, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_date_counts_from_that_of_the_answer() {
+        let cases = [
+            ("Wed, 21 Oct 2015 07:28:09 GMT", Some("Wed, 21 Oct 2015 07:28:00 GMT"), Some(9.0)),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", Some("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0.0)),
+            ("Wed, 21 Oct 2015 07:27:00 GMT", Some("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0.0)),
+            ("Thu, 22 Oct 2015 07:28:00 GMT", Some("Wed, 21 Oct 2015 07:28:00 GMT"), None),
+            ("Wed, 01 Jan 9000 00:00:00 GMT", Some("Thu, 01 Jan 1970 00:00:00 GMT"), None),
+            ("Wed, 21 Oct 2015 07:28:09 GMT", None, Some(1.0)),
+            ("Wed, 21 Oct 2015 07:28:09 GMT", Some("yesterday"), Some(1.0)),
+            ("soon", Some("Wed, 21 Oct 2015 07:28:00 GMT"), Some(1.0)),
+        ];
+        for (asked, date, expected) in cases {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", asked.parse().unwrap());
+            if let Some(date) = date {
+                headers.insert("date", date.parse().unwrap());
+            }
+            let trouble = Trouble::of_status(StatusCode::TOO_MANY_REQUESTS, "", &headers);
+            let wait = trouble.wait(Retry::default(), 0, 1.0).map(|wait| wait.as_secs_f64());
+            assert_eq!(wait, expected, "{asked} {date:?}");
+        }
     }
 
     #[test]

@@ -139,6 +139,11 @@ pub fn declare<'a>(provider: Provider, tools: impl IntoIterator<Item = ToolSourc
     declarations
 }
 
+/// What a provider can be told for a name: the same, as far as it takes its letters.
+pub(crate) fn function_name(provider: Provider, name: &str) -> String {
+    Dialect::of(provider).names.function(name)
+}
+
 impl Declarations {
     /// The declaration of a function that a model calls.
     #[must_use]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::keywords;
 use super::limits::{LISTED_NAMES_MAX, READ_DEPTH_MAX, RECURSIONS_MAX};
 use super::merge::both;
-use super::references::References;
+use super::references::{Found, REFERRING, References};
 use super::shape::{Form, Kinds, Ledger, Others, Plain, Shape, Words, told};
 use super::union;
 
@@ -86,9 +86,9 @@ impl<'s, 'l> Reader<'s, 'l> {
             return self.cut(map);
         }
         let mut shape = self.own(map, place);
-        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        for keyword in REFERRING {
             if let Some(reference) = map.get(keyword).and_then(Value::as_str) {
-                let referred = self.follow(reference, place);
+                let referred = self.follow(reference, schema, place);
                 shape = both(shape, referred, self.ledger);
             }
         }
@@ -117,12 +117,12 @@ impl<'s, 'l> Reader<'s, 'l> {
         shape
     }
 
-    fn follow(&mut self, reference: &str, place: Place) -> Shape {
-        let Some(target) = self.references.find(reference) else {
+    fn follow(&mut self, reference: &str, from: &'s Value, place: Place) -> Shape {
+        let Some(Found { part: target, is_certain }) = self.references.find(reference, from) else {
             self.ledger.loosen();
             return Shape::any();
         };
-        self.ledger.is_loosened |= self.references.is_ambiguous;
+        self.ledger.is_loosened |= !is_certain;
         let times = self.open.iter().filter(|open| std::ptr::eq(**open, target)).count();
         if times >= RECURSIONS_MAX {
             self.ledger.loosen();

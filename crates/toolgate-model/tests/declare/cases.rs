@@ -291,6 +291,42 @@ fn references_are_written_out() {
 }
 
 #[test]
+fn a_reference_means_what_is_in_the_document_around_it() {
+    let schema = |reference: &str| {
+        json!({
+            "$id": "https://example.com/tool.json",
+            "type": "object",
+            "properties": {"x": {"$ref": "part.json"}, "y": {"$ref": "#/$defs/name"}},
+            "$defs": {
+                "name": {"type": "string"},
+                "only": {"type": "boolean"},
+                "part": {
+                    "$id": "part.json",
+                    "type": "object",
+                    "properties": {"z": {"$ref": reference}},
+                    "$defs": {"name": {"type": "integer", "$anchor": "here"}},
+                },
+            },
+        })
+    };
+    let cases = [
+        ("#/$defs/name", json!({"type": "integer"}), false),
+        ("#here", json!({"type": "integer"}), false),
+        ("part.json#here", json!({"type": "integer"}), false),
+        ("tool.json#/$defs/name", json!({"type": "string"}), false),
+        ("#/$defs/only", json!({"type": "boolean"}), true),
+        ("elsewhere.json#/$defs/name", json!({}), true),
+    ];
+    for (reference, expected, is_loosened) in cases {
+        let got = declared(Provider::Anthropic, &schema(reference));
+        assert_eq!(got.is_loosened, is_loosened, "{reference}");
+        let properties = &got.parameters.unwrap()["properties"];
+        assert_eq!(properties["x"]["properties"]["z"], expected, "{reference}");
+        assert_eq!(properties["y"], json!({"type": "string"}), "{reference}");
+    }
+}
+
+#[test]
 fn whatever_the_root_is_it_becomes_an_object() {
     let none = json!({"type": "object", "properties": {}});
     let cases = [

@@ -1,7 +1,7 @@
 //! Tools that come while a model works, and models that change while a conversation goes on.
 
 use serde_json::json;
-use toolgate_model::{Model, ModelConfig, Retry, TurnEnd};
+use toolgate_model::TurnEnd;
 use toolgate_testkit::model_server::WireFormat;
 use toolgate_testkit::{ModelAnswer, ModelScript, Said};
 
@@ -43,23 +43,47 @@ async fn another_model_goes_on_where_the_first_one_stopped() {
         let script = ModelScript::new([
             ModelAnswer::default()
                 .and([Said::Thinking("hm".into())])
-                .and(ModelAnswer::calls([("echo", message("a"))]).said),
+                .and(ModelAnswer::calls([("echo", message("a")), ("no.such:tool", json!({}))]).said),
+            ModelAnswer::calls([("echo", message("b")), ("echo", message("c"))]),
             ModelAnswer::text(["First."]),
             ModelAnswer::text(["Second."]),
         ]);
         let mut room = Room::new(script, Wishes::new(from)).await;
         assert_eq!(room.say("one").await.end, TurnEnd::Done);
-        let config = ModelConfig {
-            name: to.model().to_owned(),
-            base_url: Some(format!("{}/", room.model.base_url(to)).parse().unwrap()),
-            key: toolgate::Secret::new("another-key"),
-            max_turns: 5,
-            result_chars_max: None,
-            retry: Retry::default(),
-        };
-        assert_eq!(room.conversation.set_model(Model::new(config, room.env()).unwrap()), 0, "no picture is lost");
+        assert_eq!(room.go_on_with(to.model(), to), 0, "no picture is lost");
         let report = room.say("two").await;
         assert_eq!((&report.end, report.text.as_str()), (&TurnEnd::Done, "Second."), "{from:?} to {to:?}: {report:?}");
-        assert_eq!(room.requests()[2].format, to);
+        let last = room.requests().pop().unwrap();
+        assert_eq!(last.format, to);
+        let results: Vec<&str> =
+            last.messages.iter().flat_map(|said| &said.results).map(|told| told.text.as_str()).collect();
+        let order: Vec<bool> = ["\na\n", "no.such:tool", "\nb\n", "\nc\n"]
+            .iter()
+            .zip(results)
+            .map(|(text, told)| told.contains(text))
+            .collect();
+        assert_eq!(order, [true; 4], "{from:?} to {to:?}");
     }
+}
+
+#[tokio::test]
+async fn pictures_are_named_to_a_model_that_does_not_take_them() {
+    let script = ModelScript::new([
+        ModelAnswer::calls([("picture", json!({}))]),
+        ModelAnswer::text(["First."]),
+        ModelAnswer::text(["Second."]),
+    ]);
+    let mut room = Room::new(script, Wishes::new(WireFormat::OpenAi)).await;
+    assert_eq!(room.say("one").await.end, TurnEnd::Done);
+    assert_eq!(room.go_on_with("ollama::m", WireFormat::OpenAi), 1);
+    assert_eq!(room.say("two").await.end, TurnEnd::Done);
+    let requests = room.requests();
+    let media = |number: usize| requests[number].messages.iter().flat_map(|said| &said.media).count();
+    assert_eq!((media(1), media(2)), (1, 0));
+    assert!(
+        requests[2]
+            .messages
+            .iter()
+            .any(|said| said.text.contains("[image/png, 6 bytes, which this model does not take]"))
+    );
 }

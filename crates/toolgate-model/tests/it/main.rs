@@ -7,4 +7,5 @@ mod conversations;
 mod giving_up;
 mod offered;
 mod room;
+mod strange;
 mod troubles;

@@ -67,12 +67,15 @@ async fn five_hundred_tools_cost_a_tenth_of_their_declarations_at_most() {
     }
 }
 
+/// What the long resource below is kept as.
+const LONG_HANDLE: &str = "sha256:aa7f55402c3c13f2";
+
 #[tokio::test]
 async fn resources_are_listed_and_read_while_there_are_any() {
     fn resources(script: Script) -> Script {
         script
             .resource(ResourceScript::text("docs://start", "Begin here."))
-            .resource(ResourceScript::text("docs://long", "z".repeat(BIG_BYTES)))
+            .resource(ResourceScript::text("docs://long", format!("{}the end", "z".repeat(BIG_BYTES))))
     }
     for format in WireFormat::ALL {
         let script = ModelScript::new([
@@ -82,6 +85,7 @@ async fn resources_are_listed_and_read_while_there_are_any() {
                 ("read_mcp_resource", json!({"uri": "docs://long"})),
                 ("read_mcp_resource", json!({"uri": "docs://none"})),
             ]),
+            ModelAnswer::calls([("read_result", json!({"handle": LONG_HANDLE, "offset": BIG_BYTES}))]),
             ModelAnswer::text(["Done."]),
         ]);
         let mut room = Room::new(script, Wishes { more: resources, ..Wishes::new(format) }).await;
@@ -92,8 +96,15 @@ async fn resources_are_listed_and_read_while_there_are_any() {
         assert!(requests[1].new_results()[0].contains("- tools:docs://start"), "{format:?}");
         let told = requests[2].new_results();
         assert!(told[0].contains("Begin here.") && told[0].contains("<untrusted_context>"), "{format:?}: {told:?}");
-        assert!(told[1].contains("read on with read_result, handle sha256:"), "{format:?}");
+        let (shown, rest) = told[1].split_once("z\n[These are the first 40000 of 200007 bytes; read on with ").unwrap();
+        assert!(
+            shown.ends_with(&"z".repeat(30_000)) && rest.starts_with("read_result, handle sha256:"),
+            "{format:?}: {rest}"
+        );
+        assert_eq!(told[1].matches("<untrusted_context>").count(), 1, "{format:?}");
         assert!(told[2].contains("docs://none"), "{format:?}: {}", told[2]);
+        let rest = requests[3].new_results()[0];
+        assert!(rest.contains("\nthe end\n[200007 bytes in all; this is the end]"), "{format:?}: {rest}");
     }
 }
 

@@ -131,12 +131,9 @@ impl Room {
         let host = Host::builder(env.clone()).call_rules(rules(&env, wishes.person)).build();
         tokio::time::timeout(LONG, host.connect(servers)).await.expect("the server did not settle");
         let config = ModelConfig {
-            name: wishes.format.model().to_owned(),
-            base_url: Some(format!("{}/", model.base_url(wishes.format)).parse().unwrap()),
-            key: Secret::new("the-key"),
             max_turns: wishes.max_turns,
             result_chars_max: wishes.result_chars_max,
-            retry: Retry { times: 3, first_wait: Duration::from_millis(1) },
+            ..config(wishes.format.model(), &model, wishes.format)
         };
         let model_of_config = Model::new(config, &env).unwrap();
         let conversation =
@@ -144,8 +141,10 @@ impl Room {
         Self { tools, model, host, conversation, heard: Arc::default(), env, _world: world }
     }
 
-    pub(crate) const fn env(&self) -> &HostEnv {
-        &self.env
+    /// Goes on with another model of the same server; how many pictures that one does not take.
+    pub(crate) fn go_on_with(&mut self, name: &str, format: WireFormat) -> usize {
+        let config = config(name, &self.model, format);
+        self.conversation.set_model(Model::new(config, &self.env).unwrap())
     }
 
     /// Says something, and waits until the model is done with it.
@@ -192,6 +191,17 @@ impl Room {
         let received = self.tools.received();
         let calls = received.iter().filter(|message| message["method"] == "tools/call");
         calls.map(|message| message["params"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+fn config(name: &str, model: &ModelServer, format: WireFormat) -> ModelConfig {
+    ModelConfig {
+        name: name.to_owned(),
+        base_url: Some(format!("{}/", model.base_url(format)).parse().unwrap()),
+        key: Secret::new("the-key"),
+        max_turns: 5,
+        result_chars_max: None,
+        retry: Retry { times: 3, first_wait: Duration::from_millis(1) },
     }
 }
 

@@ -51,12 +51,12 @@ fn message(message: &Value) -> Result<SeenMessage, String> {
     };
     let mut seen = SeenMessage::by(by);
     if let Some(text) = message["content"].as_str() {
-        seen.say(text);
+        seen.say(not_blank(text)?);
     }
     for block in message["content"].as_array().into_iter().flatten() {
         let text_at = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
         match block["type"].as_str() {
-            Some("text") => seen.say(&text_at("text")),
+            Some("text") => seen.say(not_blank(&text_at("text"))?),
             Some("tool_use") => {
                 seen.calls.push(SeenCall {
                     id: text_at("id"),
@@ -78,6 +78,15 @@ fn message(message: &Value) -> Result<SeenMessage, String> {
     Ok(seen)
 }
 
+/// This provider takes no texts of blanks alone.
+fn not_blank(text: &str) -> Result<&str, String> {
+    if text.trim().is_empty() {
+        Err("text content blocks must contain non-whitespace text".to_owned())
+    } else {
+        Ok(text)
+    }
+}
+
 /// The events of an answer. Texts that follow each other are pieces of one block.
 pub(super) fn events(answer: &ModelAnswer, number: usize) -> Vec<Step> {
     let usage = json!({"input_tokens": answer.usage.input, "output_tokens": 1});
@@ -87,6 +96,7 @@ pub(super) fn events(answer: &ModelAnswer, number: usize) -> Vec<Step> {
     for said in &answer.said {
         match said {
             Said::Pause { ms } => stream.steps.push(Step::Pause(*ms)),
+            Said::Event(data) => stream.steps.push(event(data)),
             Said::Text(text) => {
                 stream.within("text", &json!({"type": "text", "text": ""}));
                 stream.delta(&json!({"type": "text_delta", "text": text}));
@@ -162,7 +172,7 @@ pub(super) fn document(answer: &ModelAnswer, number: usize) -> Value {
             calls += 1;
             Some(json!({"type": "tool_use", "id": call_id(number, calls - 1), "name": name, "input": arguments}))
         }
-        Said::Pause { .. } => None,
+        Said::Event(_) | Said::Pause { .. } => None,
     };
     let content: Vec<Value> = answer.said.iter().filter_map(block).collect();
     let usage = json!({"input_tokens": answer.usage.input, "output_tokens": answer.usage.output});

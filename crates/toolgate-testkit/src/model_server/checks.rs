@@ -1,4 +1,5 @@
-//! What providers refuse about a conversation: calls without results, results without calls, and tools they could not name.
+//! What providers refuse about a conversation: calls without results, results without calls, calls that cannot be told apart, and names they
+//! do not take.
 
 use super::WireFormat;
 use super::record::{SeenCall, SeenRequest, SeenResult, Speaker};
@@ -14,13 +15,39 @@ pub(super) fn complaint(request: &SeenRequest) -> Option<String> {
     if request.messages.first().is_none_or(|first| first.by != Speaker::User) {
         return Some("the first message is not the user's".to_owned());
     }
-    request.tools.iter().find_map(|tool| bad_name(&tool.name)).or_else(|| unanswered(request))
+    let calls = || request.messages.iter().flat_map(|message| &message.calls);
+    let mut names = request.tools.iter().map(|tool| &tool.name).chain(calls().map(|call| &call.name));
+    names.find_map(|name| bad_name(name, request.format)).or_else(|| bad_id(request)).or_else(|| unanswered(request))
 }
 
-fn bad_name(name: &str) -> Option<String> {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    let is_good = !name.is_empty() && name.len() <= TOOL_NAME_CHARS_MAX && name.chars().all(is_letter);
+fn bad_name(name: &str, format: WireFormat) -> Option<String> {
+    let is_good =
+        !name.is_empty() && name.len() <= TOOL_NAME_CHARS_MAX && name.chars().all(|letter| fits(letter, format));
     (!is_good).then(|| format!("`{name}` is no name of a tool"))
+}
+
+fn fits(letter: char, format: WireFormat) -> bool {
+    let is_more = format == WireFormat::Gemini && matches!(letter, '.' | ':');
+    letter.is_ascii_alphanumeric() || letter == '_' || letter == '-' || is_more
+}
+
+/// Calls are told apart by their ids: those of one message, or of the whole conversation. One format goes by their order.
+fn bad_id(request: &SeenRequest) -> Option<String> {
+    let mut known: Vec<&str> = Vec::new();
+    for message in request.messages.iter().filter(|_| request.format != WireFormat::Gemini) {
+        if request.format == WireFormat::OpenAi {
+            known.clear();
+        }
+        for call in &message.calls {
+            let is_strange =
+                request.format == WireFormat::Anthropic && !call.id.chars().all(|letter| fits(letter, request.format));
+            if call.id.is_empty() || is_strange || known.contains(&call.id.as_str()) {
+                return Some(format!("`{}` is no id of its own for a call", call.id));
+            }
+            known.push(&call.id);
+        }
+    }
+    None
 }
 
 /// Every call has its result in the messages that follow it, before the model speaks again, and nothing else has one.

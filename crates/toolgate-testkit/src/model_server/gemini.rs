@@ -78,6 +78,7 @@ pub(super) fn events(answer: &ModelAnswer) -> Vec<Step> {
         }
         match (said, part) {
             (Said::Pause { ms }, _) => steps.push(Step::Pause(*ms)),
+            (Said::Event(data), _) => steps.push(event(data)),
             (_, Some(part)) if is_call => calls.push(part),
             (_, Some(part)) => steps.push(event(&chunk(&[part], None, answer))),
             (_, None) => {}
@@ -103,7 +104,7 @@ fn part(said: &Said) -> Option<Value> {
         Said::Thinking(text) => json!({"text": text, "thought": true}),
         Said::Call { name, arguments } => json!({"functionCall": {"name": name, "args": arguments}}),
         Said::BrokenCall { name, arguments } => json!({"functionCall": {"name": name, "args": arguments}}),
-        Said::Pause { .. } => return None,
+        Said::Event(_) | Said::Pause { .. } => return None,
     })
 }
 

@@ -85,6 +85,7 @@ pub(super) fn events(answer: &ModelAnswer, number: usize) -> Vec<Step> {
     for said in &answer.said {
         match said {
             Said::Pause { ms } => steps.push(Step::Pause(*ms)),
+            Said::Event(data) => steps.push(event(data)),
             Said::Text(text) => steps.push(event(&chunk(&json!({"content": text}), None))),
             Said::Thinking(text) => steps.push(event(&chunk(&json!({"reasoning_content": text}), None))),
             Said::Call { .. } | Said::BrokenCall { .. } => {
@@ -134,7 +135,7 @@ pub(super) fn call_text(said: &Said) -> Option<(&str, String)> {
     match said {
         Said::Call { name, arguments } => Some((name, arguments.to_string())),
         Said::BrokenCall { name, arguments } => Some((name, arguments.clone())),
-        Said::Text(_) | Said::Thinking(_) | Said::Pause { .. } => None,
+        Said::Text(_) | Said::Thinking(_) | Said::Event(_) | Said::Pause { .. } => None,
     }
 }
 

@@ -59,6 +59,8 @@ pub enum Said {
         /// The text where an object should be.
         arguments: String,
     },
+    /// An event as it stands here, whatever that is in the format of the provider.
+    Event(Value),
     /// A pause.
     Pause {
         /// How long.

@@ -74,8 +74,13 @@ async fn what_providers_refuse_is_refused() {
     let user = json!({"role": "user", "content": "hi"});
     let asks = json!({"role": "assistant", "content": "", "tool_calls": [call]});
     let result = json!({"role": "tool", "tool_call_id": "1", "content": "x"});
+    let strange = json!({"id": "1", "type": "function", "function": {"name": "t.t", "arguments": "{}"}});
+    let twice = json!({"role": "assistant", "content": "", "tool_calls": [call, call]});
     let cases = [
         (json!([user, asks, result]), 200),
+        (json!([user, asks, result, asks, result]), 200),
+        (json!([user, twice, result, result]), 400),
+        (json!([user, {"role": "assistant", "content": "", "tool_calls": [strange]}, result]), 400),
         (json!([user, asks]), 400),
         (json!([user, asks, user]), 400),
         (json!([user, result]), 400),

@@ -66,13 +66,20 @@ fn long_texts_are_cut_and_say_so() {
 }
 
 #[test]
-fn a_resource_that_a_model_reads_says_when_it_is_empty() {
+fn a_resource_that_a_model_reads_is_all_there() {
+    let long = "x".repeat(RESULT_CHARS_MAX + 7);
     let cases = [
-        (r#"{"contents":[]}"#, "[The resource is empty.]"),
-        (r#"{"contents":[{"uri":"a","text":"1"},{"uri":"a","text":"2"}]}"#, "<1>\n<2>"),
+        (r#"{"contents":[]}"#.to_owned(), "[The resource is empty.]".to_owned()),
+        (r#"{"contents":[{"uri":"a","text":"1"},{"uri":"a","text":"2"}]}"#.to_owned(), "1\n2".to_owned()),
+        (
+            r#"{"contents":[{"uri":"a","blob":"QQ=="},{"uri":"a","mimeType":"image/png","blob":"QUI="}]}"#.to_owned(),
+            "[Binary data, not shown: application/octet-stream, 1 byte]\n[Binary data, not shown: image/png, 2 bytes]"
+                .to_owned(),
+        ),
+        (format!(r#"{{"contents":[{{"uri":"a","text":"{long}"}}]}}"#), long),
     ];
     for (result, expected) in cases {
-        assert_eq!(told(&read_by_model(&read(result), Media::Images)).join("\n"), expected, "{result}");
+        assert_eq!(read_by_model(&read(&result)), expected, "{result}");
     }
 }
 
