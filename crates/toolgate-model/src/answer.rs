@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 pub(crate) struct AskedCall {
     /// What its result is told by.
     pub(crate) id: String,
-    /// As the model wrote it; nothing else may be called that.
+    /// As the model wrote it, which may be no name at all.
     pub(crate) name: String,
     /// The same in letters that the provider takes back.
     pub(crate) function: String,
@@ -131,6 +131,9 @@ fn whole(end: StreamEnd, joined: Vec<ToolCall>, manner: Manner) -> Result<Answer
                 text.push_str(&said);
                 parts.push(ContentPart::Text(said));
             }
+            ContentPart::ToolCall(_) if calls.len() >= CALLS_READ_MAX => {
+                return Err(Trouble::unusable(format!("the model asks for more than {CALLS_READ_MAX} calls at once")));
+            }
             ContentPart::ToolCall(call) => {
                 let call = AskedCall::read(call, (provider, &ending), &calls);
                 parts.push(ContentPart::ToolCall(call.as_told()));
@@ -138,9 +141,6 @@ fn whole(end: StreamEnd, joined: Vec<ToolCall>, manner: Manner) -> Result<Answer
             }
             other => parts.push(other),
         }
-    }
-    if calls.len() > CALLS_READ_MAX {
-        return Err(Trouble::unusable(format!("the model asks for more than {CALLS_READ_MAX} calls at once")));
     }
     let thoughts = end.captured_reasoning_content.filter(|_| manner.returns_thoughts && !calls.is_empty());
     parts.extend(thoughts.map(ContentPart::ReasoningContent));

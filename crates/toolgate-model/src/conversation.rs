@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -15,7 +16,7 @@ use toolgate::{Catalog, Host};
 use crate::answer::{Answer, AskedCall, Ending, Piece};
 use crate::declare::Quarantined;
 use crate::error::{ModelError, ModelErrorKind};
-use crate::event::{CallNews, TurnEnd, TurnEvent, TurnEvents, TurnReport};
+use crate::event::{CANCELLED, CallEnding, CallNews, TurnEnd, TurnEvent, TurnEvents, TurnReport};
 use crate::history::{History, Told};
 use crate::input::Input;
 use crate::limits::{CALLS_AT_ONCE_MAX, CALLS_PER_ANSWER_MAX};
@@ -25,7 +26,7 @@ use crate::own_function::OwnFunction;
 use crate::read_result::ReadResult;
 use crate::resource_function::ResourceFunction;
 use crate::system;
-use crate::tool_use::{CANCELLED, ToolUse};
+use crate::tool_use::ToolUse;
 use crate::usage::TokenUsage;
 
 /// What a provider says about an answer whose call it could not read itself.
@@ -342,7 +343,7 @@ impl Work<'_> {
             async move { (index, tool_use.run(call, news).await) }
         });
         let mut running = stream::iter(running).buffer_unordered(CALLS_AT_ONCE_MAX);
-        let mut failed = 0;
+        let (mut failed, started) = (0, Instant::now());
         loop {
             let ended = tokio::select! {
                 biased;
@@ -355,8 +356,13 @@ impl Work<'_> {
                 *place = Some(told);
             }
         }
-        // What still runs is cancelled at its server.
+        // What still runs is cancelled at its server, and what was asked for has an end.
         drop(running);
+        for (news, _) in news.iter().zip(&results).filter(|(_, told)| told.is_none()) {
+            failed += 1;
+            let ending = CallEnding::cancelled(started.elapsed());
+            (self.events)(TurnEvent::CallEnded(news.clone(), ending));
+        }
         self.conversation.calls_asked += news.len() as u64;
         self.report.calls += u32::try_from(news.len()).unwrap_or(u32::MAX);
         self.report.failed_calls += failed;

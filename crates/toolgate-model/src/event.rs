@@ -49,7 +49,7 @@ pub enum TurnEvent {
     CallAsked(Arc<CallNews>),
     /// The call is on its way: through the rules, the person, and to its server.
     CallStarted(Arc<CallNews>),
-    /// The call has ended.
+    /// The call has ended. Each that was asked for does, also when the person gives up.
     CallEnded(Arc<CallNews>, CallEnding),
 }
 
@@ -97,6 +97,17 @@ pub struct CallEnding {
     pub outcome: Option<Arc<CallOutcome>>,
     /// What the model is told.
     pub told: String,
+}
+
+/// What a model is told of a call that was given up.
+pub(crate) const CANCELLED: &str = "The call was cancelled by the person.";
+
+impl CallEnding {
+    /// Of a call that was given up.
+    pub(crate) fn cancelled(took: Duration) -> Self {
+        let word = CallOutcome::Cancelled.as_str();
+        Self { word, is_error: true, took, outcome: None, told: CANCELLED.to_owned() }
+    }
 }
 
 /// How work on one input ended.

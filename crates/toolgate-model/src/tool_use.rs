@@ -13,7 +13,7 @@ use toolgate::wire::view::CallResult;
 use toolgate::{Asker, CallOutcome, CallReport, Catalog, Error, ErrorKind, Host, RawJson, RunOptions, ToolCall};
 
 use crate::answer::AskedCall;
-use crate::event::{CallEnding, CallNews, TurnEvent, TurnEvents};
+use crate::event::{CANCELLED, CallEnding, CallNews, TurnEvent, TurnEvents};
 use crate::history::Told;
 use crate::offer::{Meant, Offer};
 use crate::own_function::{OwnAnswer, Within};
@@ -129,7 +129,10 @@ impl ToolUse<'_> {
                     (None, Some(store)) if is_cut => keep(store, report).await,
                     _ => None,
                 };
-                kept.map_or_else(|| content.clone(), |kept| content.clone().naming_kept(&kept))
+                match kept {
+                    Some(kept) => content.naming_kept(&kept),
+                    None => content,
+                }
             }
         };
         self.parts(content)
@@ -160,9 +163,6 @@ impl ToolUse<'_> {
         told
     }
 }
-
-/// What a model is told of a call that was given up.
-pub(crate) const CANCELLED: &str = "The call was cancelled by the person.";
 
 async fn keep(store: &Arc<ResultStore>, report: &CallReport) -> Option<toolgate::results::ResultHandle> {
     let (store, whole) = (store.clone(), for_display::raw(&report.result));

@@ -46,9 +46,13 @@ async fn while_tools_are_at_work() {
         // Both are under way at once, and the quick one has ended.
         let (ended, echo_ended) = oneshot::channel::<()>();
         let ended = std::sync::Mutex::new(Some(ended));
+        let endings = std::sync::Mutex::new(Vec::new());
         let events = |event| {
-            if matches!(event, toolgate_model::TurnEvent::CallEnded(..)) {
-                ended.lock().unwrap().take().unwrap().send(()).unwrap();
+            if let toolgate_model::TurnEvent::CallEnded(call, ending) = event {
+                endings.lock().unwrap().push(format!("{} {} {}", call.id, call.name, ending.word));
+                if let Some(ended) = ended.lock().unwrap().take() {
+                    ended.send(()).unwrap();
+                }
             }
         };
         let seen = record.clone();
@@ -61,7 +65,9 @@ async fn while_tools_are_at_work() {
         };
         let turn = room.conversation.turn(&room.host, "one".into(), &events, cancel);
         let report = tokio::time::timeout(LONG, turn).await.unwrap();
-        assert_eq!((report.end, report.calls), (TurnEnd::Cancelled, 3), "{format:?}");
+        assert_eq!((report.end, report.calls, report.failed_calls), (TurnEnd::Cancelled, 3, 2), "{format:?}");
+        let expected = ["2 echo completed", "1 never cancelled", "3 never cancelled"];
+        assert_eq!(*endings.lock().unwrap(), expected, "{format:?}: every call has an end");
         record.wait_for_method("notifications/cancelled", LONG).await.unwrap();
         assert_eq!(room.say("two").await.end, TurnEnd::Done, "{format:?}");
         let requests = room.requests();

@@ -1,4 +1,5 @@
-//! BM25 over documents of several fields (BM25F): how often a word stands in each field, weighed by the field and its length, against how many documents have it.
+//! BM25 over documents of several fields (BM25F): how often a word stands in each field, weighed by the field and its length, against how many documents have it;
+//! and how many words of the question a document has at all.
 //!
 //! Pure arithmetic in a fixed order, so that the same documents and the same question always give the same answer; ties keep the order of the documents.
 
@@ -41,6 +42,15 @@ pub(super) struct Index {
     postings: Vec<Vec<(u32, f32)>>,
     /// For each word that is in a group, the words of the same group.
     alike: HashMap<Box<str>, Vec<Box<str>>>,
+}
+
+/// How well a document fits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fit {
+    /// What its words count.
+    counts: f32,
+    /// How many of the words that were asked for it has; one that stands for another is a part of it.
+    share: f32,
 }
 
 /// How often a word stands in a field of a document.
@@ -116,13 +126,28 @@ impl Index {
         }
     }
 
-    /// The documents that fit the question best, best first, with how well.
+    /// The documents that fit the question best, best first, with how well: how much its words count there, times the share of them that is there.
     pub(super) fn search(&self, question: &str, limit: usize) -> Vec<(usize, f32)> {
-        let mut scores = vec![0.0_f32; self.documents];
-        for (word, weight) in self.wanted(question) {
-            self.add(word, weight, &mut scores);
+        let asked = self.asked(question);
+        let mut fits = vec![Fit::default(); self.documents];
+        let mut of_word = vec![Fit::default(); self.documents];
+        let mut having: Vec<u32> = Vec::new();
+        for alternatives in &asked {
+            for (word, weight) in alternatives {
+                self.look_for(*word, *weight, &mut of_word, &mut having);
+            }
+            for document in having.drain(..) {
+                let document = document as usize;
+                if let (Some(fit), Some(of_word)) = (fits.get_mut(document), of_word.get_mut(document)) {
+                    let Fit { counts, share } = std::mem::take(of_word);
+                    fit.counts += counts;
+                    fit.share += share;
+                }
+            }
         }
-        let mut found: Vec<(usize, f32)> = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+        let words = asked.len() as f32;
+        let fits = fits.into_iter().map(|fit| fit.counts * fit.share / words).enumerate();
+        let mut found: Vec<(usize, f32)> = fits.filter(|(_, score)| *score > 0.0).collect();
         let best_first = |one: &(usize, f32), other: &(usize, f32)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
         if found.len() > limit {
             found.select_nth_unstable_by(limit, best_first);
@@ -132,8 +157,8 @@ impl Index {
         found
     }
 
-    /// The words that are looked for, each once, with how much each counts.
-    fn wanted(&self, question: &str) -> Vec<(u32, f32)> {
+    /// For each word of the question those that are looked for, with how much each counts.
+    fn asked(&self, question: &str) -> Vec<Vec<(u32, f32)>> {
         let mut asked: Vec<String> = Vec::new();
         each_word(question, |word| {
             if asked.len() < QUESTION_WORDS && !asked.iter().any(|known| known == word) {
@@ -143,20 +168,18 @@ impl Index {
         if !asked.iter().all(|word| is_filler(word)) {
             asked.retain(|word| !is_filler(word));
         }
-        let mut wanted: Vec<(u32, f32)> = Vec::new();
-        let mut want = |number: u32, weight: f32| match wanted.iter_mut().find(|(known, _)| *known == number) {
-            Some((_, known)) => *known = known.max(weight),
-            None => wanted.push((number, weight)),
+        asked.iter().map(|word| self.alternatives(word)).collect()
+    }
+
+    /// A word, or those that begin like it; and others of its group.
+    fn alternatives(&self, word: &str) -> Vec<(u32, f32)> {
+        let mut found: Vec<(u32, f32)> = match self.words.get(word) {
+            Some(number) => vec![(*number, 1.0)],
+            None => self.beginning_with(word).map(|number| (number, PREFIX_WEIGHT)).collect(),
         };
-        for word in &asked {
-            match self.words.get(word.as_str()) {
-                Some(number) => want(*number, 1.0),
-                None => self.beginning_with(word).for_each(|number| want(number, PREFIX_WEIGHT)),
-            }
-            let alike = self.alike.get(word.as_str()).into_iter().flatten();
-            alike.filter_map(|word| self.words.get(word)).for_each(|number| want(*number, search_synonyms::WEIGHT));
-        }
-        wanted
+        let alike = self.alike.get(word).into_iter().flatten().filter_map(|word| self.words.get(word));
+        found.extend(alike.map(|number| (*number, search_synonyms::WEIGHT)));
+        found
     }
 
     /// The first words of the alphabet that begin like this.
@@ -168,14 +191,19 @@ impl Index {
         rest.iter().copied().take_while(move |number| spelled(*number).starts_with(beginning)).take(PREFIXED_WORDS)
     }
 
-    fn add(&self, word: u32, weight: f32, scores: &mut [f32]) {
+    /// What a word counts in the documents that have it. Of several words for the same, the one counts that counts most: a document that has
+    /// them all says no more than one that has the right one.
+    fn look_for(&self, word: u32, weight: f32, of_word: &mut [Fit], having: &mut Vec<u32>) {
         let Some(posting) = self.postings.get(word as usize) else { return };
-        let (all, having) = (self.documents as f32, posting.len() as f32);
-        let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
+        let (all, documents) = (self.documents as f32, posting.len() as f32);
+        let rarity = (1.0 + (all - documents + 0.5) / (documents + 0.5)).ln();
         for (document, counts) in posting {
-            if let Some(score) = scores.get_mut(*document as usize) {
-                *score += weight * rarity * counts / (SATURATION + counts);
+            let Some(fit) = of_word.get_mut(*document as usize) else { continue };
+            if fit.share == 0.0 {
+                having.push(*document);
             }
+            fit.counts = fit.counts.max(weight * rarity * counts / (SATURATION + counts));
+            fit.share = fit.share.max(weight);
         }
     }
 }

@@ -17,7 +17,7 @@ fn index(documents: &[(&str, &str)]) -> Index {
 #[test]
 fn what_fits_better_stands_before() {
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a [usize]);
-    let cases: [Case<'_>; 8] = [
+    let cases: [Case<'_>; 10] = [
         // A name counts more than a description.
         (&[("b", "invoice"), ("invoice", "b")], "invoice", &[1, 0]),
         // A rare word counts more than a frequent one.
@@ -28,6 +28,14 @@ fn what_fits_better_stands_before() {
         (&[("a", "red and so on and on and on and much more"), ("b", "red")], "red", &[1, 0]),
         // A word that was written counts more than another one of its group.
         (&[("erase", ""), ("remove", "")], "remove", &[1, 0]),
+        // Many words for one thing are not many things.
+        (&[("a", "erase discard drop"), ("b", "remove x y")], "remove", &[1, 0]),
+        // Who has all words goes before who has the rarest of them.
+        (
+            &[("parcel", ""), ("send", "box"), ("send", "x"), ("box", "x"), ("y", "send a box with a parcel to one")],
+            "send box parcel",
+            &[4, 1, 0, 2, 3],
+        ),
         // The beginning of a word is enough when there is no such word.
         (&[("kubernetes", ""), ("other", "")], "kube", &[0]),
         (&[("kubernetes", ""), ("other", "")], "ku", &[]),
