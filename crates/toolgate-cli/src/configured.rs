@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     /// Variables that reach servers in spite of their names, or do not.
     pub(crate) env_exceptions: EnvExceptions,
     /// What calls go through; none are made when nothing is said about it.
-    pub(crate) call_rules: CallRules,
+    pub(crate) call_rules: Option<CallRules>,
     /// Whether a server that asks for a login may have one at once.
     pub(crate) offers_login: bool,
     /// Whether all servers that are wanted are shown, so that one that asks for a login has to be known before.
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The same, with what calls go through.
     pub(crate) fn with(self, call_rules: CallRules) -> Self {
-        Self { call_rules, ..self }
+        Self { call_rules: Some(call_rules), ..self }
     }
 
     /// The same, for a command that can do with what servers offered a little while ago.
@@ -115,13 +115,12 @@ impl Configured {
     /// How the host is to be.
     pub(crate) fn plan(&self, interest: Interest) -> Plan {
         let Setup { env, settings, .. } = &self.setup;
-        let (env_exceptions, call_rules) = (self.setup.env_exceptions(), CallRules::default());
         Plan {
             interest,
             env: env.clone(),
             settings: settings.clone(),
-            env_exceptions,
-            call_rules,
+            env_exceptions: self.setup.env_exceptions(),
+            call_rules: None,
             offers_login: true,
             shows_all: false,
             memory: Memory::Renewed,

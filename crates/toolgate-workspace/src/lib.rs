@@ -27,4 +27,4 @@ mod tools;
 mod service;
 
 pub use error::{Error, Result};
-pub use service::{Workspace, WorkspaceOptions};
+pub use service::{Introduction, Workspace, WorkspaceOptions};

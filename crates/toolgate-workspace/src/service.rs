@@ -60,19 +60,52 @@ impl Workspace {
     /// Opens the folder and nothing else: no file of it is looked at before a tool is called.
     pub fn open(root: &Path, options: WorkspaceOptions) -> Result<Self> {
         let folder = Folder::open(root)?;
-        let about = About::new(NAME, env!("CARGO_PKG_VERSION"), json!({"tools": {}}).into());
-        let instructions = format!(
-            "Files, search and shell of the folder `{}`. Paths are relative to it or absolute inside it; nothing outside it is read or written by the file tools. Look with `glob` and `search_file_content`, read with `read_file`, change with `replace`.",
-            shown(&folder.root().to_string_lossy())
-        );
+        let about = About::with_info(info(), capabilities()).instructions(instructions(&folder));
         let room = Room::new(folder, options.shell_env);
-        Ok(Self { about: Arc::new(about.instructions(instructions)), room: Arc::new(room) })
+        Ok(Self { about: Arc::new(about), room: Arc::new(room) })
     }
 
     /// The folder, absolute and without links.
     pub fn root(&self) -> &Path {
         self.room.folder.root()
     }
+}
+
+/// What a workspace says about itself, and its tools, for somebody who has no connection to it.
+#[derive(Clone, Debug)]
+pub struct Introduction {
+    /// Its name and version.
+    pub info: RawJson,
+    /// What it can do.
+    pub capabilities: RawJson,
+    /// How it wants to be used.
+    pub instructions: String,
+    /// Its tools, as it lists them.
+    pub tools: Vec<RawJson>,
+}
+
+impl Introduction {
+    /// Of the one for this folder.
+    pub fn of(root: &Path) -> Result<Self> {
+        let folder = Folder::open(root)?;
+        let tools = tools::OFFERS.iter().filter_map(|offer| RawJson::from_bytes(one_line(offer)).ok()).collect();
+        Ok(Self { info: info(), capabilities: capabilities(), instructions: instructions(&folder), tools })
+    }
+}
+
+fn info() -> RawJson {
+    json!({"name": NAME, "version": env!("CARGO_PKG_VERSION")}).into()
+}
+
+fn capabilities() -> RawJson {
+    json!({"tools": {}}).into()
+}
+
+fn instructions(folder: &Folder) -> String {
+    format!(
+        "Files, search and shell of the folder `{}`. Paths are relative to it or absolute inside it; nothing outside it is read or written by the file tools. Look with `glob` and `search_file_content`, read with `read_file`, change with `replace`.",
+        shown(&folder.root().to_string_lossy())
+    )
 }
 
 impl fmt::Debug for Workspace {
@@ -114,8 +147,12 @@ fn offers() -> Result<RawJson, RpcError> {
     static LIST: OnceLock<Option<RawJson>> = OnceLock::new();
     let list = LIST.get_or_init(|| {
         let text = format!("{{\"tools\":[{}]}}", tools::OFFERS.join(","));
-        // Line breaks are for readers of the source; a message is one line.
-        RawJson::from_bytes(text.replace('\n', "")).ok()
+        RawJson::from_bytes(one_line(&text)).ok()
     });
     list.clone().ok_or_else(|| RpcError::internal("the list of tools is not JSON"))
+}
+
+/// Line breaks are for readers of the source; a message is one line.
+fn one_line(offer: &str) -> String {
+    offer.replace('\n', "")
 }

@@ -63,7 +63,7 @@ pub struct HostBuilder {
     env_exceptions: EnvExceptions,
     life: Life,
     memory: Memory,
-    call_rules: CallRules,
+    call_rules: Option<CallRules>,
     token_store: TokenStore,
 }
 
@@ -113,7 +113,7 @@ impl HostBuilder {
     /// What every call goes through. Without it only what reads the workspace is let through.
     #[must_use]
     pub fn call_rules(mut self, rules: CallRules) -> Self {
-        self.call_rules = rules;
+        self.call_rules = Some(rules);
         self
     }
 
@@ -140,8 +140,8 @@ impl HostBuilder {
 
     /// The host. Nothing is started yet.
     #[must_use]
-    pub fn build(self) -> Host {
-        let calls = CallContext::new(self.call_rules.clone(), &self.env);
+    pub fn build(mut self) -> Host {
+        let calls = CallContext::new(self.call_rules.take().unwrap_or_default(), &self.env);
         Host { board: Board::new(self), calls, shown: Shown::All }
     }
 }
@@ -159,7 +159,7 @@ impl Host {
             env_exceptions: EnvExceptions::default(),
             life: Life::Long,
             memory: Memory::Off,
-            call_rules: CallRules::default(),
+            call_rules: None,
             token_store: TokenStore::default(),
         }
     }

@@ -139,7 +139,7 @@ impl LastingHost {
     /// The servers behind the rules of one command, after the settings of this moment were made true.
     pub(crate) async fn lend(&self, plan: &Plan) -> Host {
         self.bring_up_to_date(plan.admitted.clone()).await;
-        let lent = self.host.with_rules(plan.call_rules.clone(), &plan.env);
+        let lent = self.host.with_rules(plan.call_rules.clone().unwrap_or_default(), &plan.env);
         // Lines of a script mean the same however fast servers start; somebody who looks on means what they saw.
         if self.is_looked_at { lent.keeping_names() } else { lent }
     }

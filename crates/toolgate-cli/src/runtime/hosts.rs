@@ -79,7 +79,7 @@ impl Hosts {
         kept.listeners.add(&listener);
         let hears = listener.clone();
         let progress: ProgressSink = Arc::new(move |news| hears.person.progress(news));
-        let rules = CallRules { progress: Some(progress), ..plan.call_rules.clone() };
+        let rules = CallRules { progress: Some(progress), ..plan.call_rules.clone().unwrap_or_default() };
         let host = kept.host.with_rules(rules, &plan.env);
         Some(Lent { host, kept, _listener: listener })
     }

@@ -81,7 +81,7 @@ impl Session {
             .naming(naming(&plan.settings))
             .connect_limit(plan.settings.connect_limit())
             .env_exceptions(plan.env_exceptions.clone())
-            .call_rules(plan.call_rules.clone())
+            .call_rules(plan.call_rules.clone().unwrap_or_default())
             .token_store(TokenStore::of(&plan.settings));
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));

@@ -2,12 +2,15 @@
 
 mod offered;
 
+mod built_in;
+
 mod line;
 
 mod server_catalog;
 
 mod discover;
 
+pub(crate) use built_in::offered_by_built_in;
 pub use discover::{Interest, Problem};
 pub(crate) use discover::{discover, refresh, watch_lists};
 pub(crate) use line::Why;

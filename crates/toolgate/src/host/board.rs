@@ -12,7 +12,7 @@ use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
-use crate::discovery::{Interest, Line, Offered, ServerCatalog, Why};
+use crate::discovery::{Interest, Line, Offered, ServerCatalog, Why, offered_by_built_in};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
@@ -113,7 +113,10 @@ impl Board {
         }
         let now = self.now();
         let judged = |(config, kept): (&Arc<ServerConfig>, Option<KeptOffer>)| {
-            let offered = kept?.offered;
+            let offered = match config.transport.builtin() {
+                Some(_) => offered_by_built_in(&self.env.workspace, now)?,
+                None => kept?.offered,
+            };
             let freshness = freshness(&offered, self.interest, &config.transport, now);
             Some((offered, freshness))
         };

@@ -87,7 +87,7 @@ pub(super) fn fingerprint(config: &ServerConfig, around: &Surroundings<'_>) -> F
         TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
             of_address(http, around)
         }
-        TransportConfig::BuiltIn(_) => json!({"folder": bytes(around.workspace)}),
+        TransportConfig::BuiltIn(_) => json!({"folder": written_path(around.workspace)}),
     };
     // Another toolgate may read what servers say in another way, and has other built-in servers. Logins belong to names of servers.
     let toolgate = env!("CARGO_PKG_VERSION");
@@ -108,7 +108,7 @@ fn of_program(stdio: &StdioConfig, around: &Surroundings<'_>) -> Value {
     let files: Vec<Option<String>> = named.map(|name| look(name).map(|file| file.mark)).collect();
     let values = values(stdio.env.values().chain(&stdio.args), around);
     let variables = all_written(&stdio.env);
-    json!({"variables": variables, "values": values, "folder": bytes(folder), "program": program, "files": files})
+    json!({"variables": variables, "values": values, "folder": written_path(folder), "program": program, "files": files})
 }
 
 /// What the variables of the host hold that a server is given: with another token it is asked by somebody else, to whom it may offer
@@ -175,8 +175,9 @@ fn all_written<'a>(texts: impl IntoIterator<Item = (&'a String, &'a ConfigText)>
     texts.into_iter().map(|(name, text)| (name.clone(), written(text))).collect()
 }
 
-fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
+/// A path as text; as its bytes, when it is none.
+fn written_path(path: &Path) -> Value {
+    path.to_str().map_or_else(|| json!(path.as_os_str().as_encoded_bytes()), Value::from)
 }
 
 #[cfg(test)]

@@ -1,0 +1,28 @@
+//! What a built-in server offers is known without a connection to it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use toolgate_wire::view::{CacheHint, Entry as _, Tool};
+use toolgate_wire::{Era, Version};
+use toolgate_workspace::Introduction;
+
+use crate::discovery::offered::{Offered, OfferedList};
+
+/// What the built-in server for this folder offers; nothing when the folder cannot be opened, which a connection says in words.
+pub(crate) fn offered_by_built_in(workspace: &Path, now: SystemTime) -> Option<Offered> {
+    let Introduction { info, capabilities, instructions, tools } = Introduction::of(workspace).ok()?;
+    let entries = tools.into_iter().map(|raw| Tool::read(raw).map(Arc::new)).collect::<Result<_, _>>().ok()?;
+    Some(Offered {
+        version: Version::LATEST,
+        era: Era::Modern,
+        info,
+        capabilities,
+        instructions: Some(instructions),
+        tools: Some(OfferedList { entries, set_aside: Vec::new(), cache: CacheHint::default(), read_at: now }),
+        prompts: None,
+        resources: None,
+        templates: None,
+    })
+}
