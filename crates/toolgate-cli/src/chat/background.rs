@@ -70,8 +70,9 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
 pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, ending: &'static [i32], pause: &Arc<AtomicBool>) {
     for number in heeded().filter(|number| ending.contains(number)) {
         let (host, signs, pause) = (chat.host.clone(), signs.clone(), pause.clone());
+        // From this line on it does not end the process by itself.
+        let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { continue };
         tokio::spawn(async move {
-            let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { return };
             while signals.recv().await.is_some() {
                 signs.leave.store(true, Ordering::Relaxed);
                 pause.store(true, Ordering::Relaxed);
