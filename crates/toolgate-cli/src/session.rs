@@ -104,12 +104,9 @@ impl Session {
         self.lasting.as_ref()
     }
 
-    /// Whether a command waits for servers that are still starting: not where somebody looks on and may type it again.
+    /// Which servers a command waits for that are still starting.
     pub(crate) fn waiting(&self) -> Waiting {
-        match &self.lasting {
-            Some(_) if self.printer.terminal().stdin => Waiting::ForNobody,
-            _ => Waiting::ForAll,
-        }
+        self.lasting.as_ref().map_or(Waiting::ForAll, |host| host.waiting())
     }
 
     /// Lets more or less through without a question, from the next command on.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use toolgate::{HostEnv, LiveSettings, SetupOptions};
@@ -11,8 +12,15 @@ use toolgate::{HostEnv, LiveSettings, SetupOptions};
 use super::{Chat, LastingHost, news};
 use crate::error::CommandError;
 use crate::exit_code::Ending;
+use crate::interrupt::heeded;
 use crate::limits::LEAVING_MS;
 use crate::talk::Talk;
+
+/// Signals that end a session at which somebody types: Ctrl-C ends what runs.
+pub(super) const END_TYPING: &[i32] = &[SIGTERM, SIGHUP, SIGQUIT];
+
+/// Signals that end one whose lines come from somewhere else.
+pub(super) const END_SCRIPT: &[i32] = &[SIGTERM, SIGHUP, SIGQUIT, SIGINT];
 
 /// When the first prompt stands, and when the session has to end.
 #[derive(Debug, Default)]
@@ -22,6 +30,8 @@ pub(super) struct Signs {
     is_drawn: AtomicBool,
     /// Somebody outside wants the session to end.
     pub(super) leave: AtomicBool,
+    /// A line is waited for that may never come, by somebody who cannot be told.
+    pub(super) reads: AtomicBool,
 }
 
 impl Signs {
@@ -56,16 +66,19 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
     });
 }
 
-/// Ends the session when the terminal is closed, or whoever supervises us wants it.
-pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
-    for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()] {
+/// Ends the session when the terminal is closed, or whoever supervises us wants it; with `pause` a line that is typed ends first.
+pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, ending: &'static [i32], pause: &Arc<AtomicBool>) {
+    for number in heeded().filter(|number| ending.contains(number)) {
         let (host, signs, pause) = (chat.host.clone(), signs.clone(), pause.clone());
+        // From this line on it does not end the process by itself.
+        let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { continue };
         tokio::spawn(async move {
-            let Ok(mut signals) = signal(kind) else { return };
             while signals.recv().await.is_some() {
                 signs.leave.store(true, Ordering::Relaxed);
                 pause.store(true, Ordering::Relaxed);
-                tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                if !signs.reads.load(Ordering::Relaxed) {
+                    tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                }
                 leave(&host).await;
             }
         });

@@ -9,7 +9,7 @@ use reedline::{
     ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
 
-use super::background::{self, Signs};
+use super::background::{self, END_TYPING, Signs};
 use super::keys::{Coloured, CompletesLive, GoesOn, Hints, PROMPT, PromptLine};
 use super::live_offer::LiveOffer;
 use super::model::NO_MODEL;
@@ -35,7 +35,7 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     let mut editor = editor(chat, &was_empty).with_external_printer(printer).with_break_signal(pause.clone());
     let repaint = editor.repaint_signal();
     background::start(chat, &signs, move || repaint.request_repaint());
-    background::heed_signals(chat, &signs, &pause);
+    background::heed_signals(chat, &signs, END_TYPING, &pause);
     let prompt = PromptLine { standing: chat.standing.clone(), signs: signs.clone() };
     welcome(chat)?;
     let mut wants_to_leave = false;

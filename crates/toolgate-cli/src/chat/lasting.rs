@@ -13,6 +13,7 @@ use toolgate::trust::AdmittedServers;
 use toolgate::{CallRules, Host, Interest, Memory, ServerName};
 
 use super::line::command_names;
+use crate::arrival::Waiting;
 use crate::call_rules;
 use crate::configured::{Configured, Plan};
 use crate::error::Result;
@@ -36,8 +37,8 @@ pub(crate) struct LastingHost {
     stop: watch::Sender<bool>,
     /// What the model could not be told about when it was asked last, a line each.
     undeclared: Mutex<Vec<String>>,
-    /// Whether somebody sits at a terminal and sees what there is.
-    is_looked_at: bool,
+    /// Whether a line waits for servers that are still starting.
+    waiting: Waiting,
     /// Prompts as commands, and those whose new names nobody was told of yet.
     prompts: Mutex<(SlashCommands, Vec<SlashCommand>)>,
 }
@@ -57,8 +58,8 @@ impl LastingHost {
         let only = session.options().server.clone();
         let (switched_off, undeclared, prompts) = (Mutex::default(), Mutex::default(), Mutex::default());
         let stop = watch::Sender::new(false);
-        let is_looked_at = session.printer.terminal().stdin;
-        Ok(Self { is_looked_at, host, grants, audit, only, switched_off, logins, stop, undeclared, prompts })
+        let waiting = if session.printer.terminal().stdin { Waiting::ForNobody } else { Waiting::ForAll };
+        Ok(Self { host, grants, audit, only, switched_off, logins, stop, undeclared, waiting, prompts })
     }
 
     /// The host itself.
@@ -140,8 +141,17 @@ impl LastingHost {
     pub(crate) async fn lend(&self, plan: &Plan) -> Host {
         self.bring_up_to_date(plan.admitted.clone()).await;
         let lent = self.host.with_rules(plan.call_rules.clone().unwrap_or_default(), &plan.env);
-        // Lines of a script mean the same however fast servers start; somebody who looks on means what they saw.
-        if self.is_looked_at { lent.keeping_names() } else { lent }
+        match self.waiting {
+            // Lines of a script mean the same however fast servers start.
+            Waiting::ForAll => lent,
+            // Somebody who looks on means what they saw.
+            Waiting::ForNobody => lent.keeping_names(),
+        }
+    }
+
+    /// Which servers a line waits for: none where somebody looks on and may type it again.
+    pub(crate) const fn waiting(&self) -> Waiting {
+        self.waiting
     }
 
     /// Makes these servers the ones of the session. One that has another login by now is connected to anew.

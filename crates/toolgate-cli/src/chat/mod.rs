@@ -82,9 +82,15 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let heeds = host.clone();
     runtime.spawn(async move { heeds.heed_interrupts().await });
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));
-    let (begun, host_of_chat) = (Instant::now(), host.clone());
-    let mut chat =
-        Chat { session, host: host_of_chat, standing, begun, servers, conversation: None, chosen_model: None };
+    let mut chat = Chat {
+        session,
+        host: host.clone(),
+        standing,
+        begun: Instant::now(),
+        servers,
+        conversation: None,
+        chosen_model: None,
+    };
     let ended = if chat.has_a_terminal() { editor::run(&mut chat) } else { script::run(&mut chat) };
     drop(inside);
     runtime.block_on(async {

@@ -31,7 +31,7 @@ impl Chat<'_> {
 
     /// A script cannot say it again once a server is there: its lines wait for all of them.
     pub(super) fn wait_unless_looked_at(&self) {
-        if self.session.waiting() == Waiting::ForAll {
+        if self.host.waiting() == Waiting::ForAll {
             let talk = self.session.printer.talk().clone();
             let waiting = async {
                 all_settled(self.host.host(), &talk).await;

@@ -1,7 +1,10 @@
 //! Lines from a file or a pipe, or from a terminal that cannot move its cursor: one command each, printed plainly.
 
 use std::io::{BufRead as _, Read as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use super::background::{END_SCRIPT, END_TYPING, Signs};
 use super::{After, Chat, background};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -14,13 +17,23 @@ const PROMPT: &str = "> ";
 pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     background::start_now(chat);
     let is_typed = chat.session.printer.terminal().stdin;
+    let signs = Arc::new(Signs::default());
+    let ending = if is_typed { END_TYPING } else { END_SCRIPT };
+    background::heed_signals(chat, &signs, ending, &Arc::default());
     let mut ended = Ending::Done;
     loop {
         if is_typed {
             ask_for_line();
         }
-        let Some(line) = next_line()? else { return Ok(ended) };
-        match chat.act(&line) {
+        signs.reads.store(true, Ordering::Relaxed);
+        let line = next_line();
+        signs.reads.store(false, Ordering::Relaxed);
+        let Some(line) = line? else { return Ok(ended) };
+        let after = chat.act(&line);
+        if signs.leave.load(Ordering::Relaxed) {
+            return Ok(Ending::Stopped);
+        }
+        match after {
             After::Next(Ending::Done) => {}
             After::Next(ending) => ended = ending,
             After::Leave => return Ok(ended),

@@ -1,7 +1,10 @@
 //! How a session ends when somebody outside wants it to, and how it runs at a terminal that can do nothing.
 
-use rustix::process::Signal;
-use toolgate_testkit::{Record, What, When};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use toolgate_testkit::{Behaviour, Record, ToolScript, What, When};
 
 use crate::emulated::Emulated;
 use crate::killed::expect_nobody;
@@ -29,7 +32,6 @@ fn a_signal_at_the_prompt_ends_it_in_order() {
 
 #[test]
 fn a_signal_ends_what_runs_and_then_the_session() {
-    use toolgate_testkit::{Behaviour, ToolScript};
     let script = sample("one").tool(ToolScript::new("hang", Behaviour::delay(600_000, Behaviour::text("never"))));
     for signal in [Signal::TERM, Signal::HUP] {
         let room = Room::new().server("one", &script).without_workspace();
@@ -56,4 +58,34 @@ fn a_terminal_that_can_do_nothing_is_enough() {
         assert!(!terminal.ever_wrote("\u{1b}"), "{}", terminal.screen());
         assert_eq!(terminal.leaves(), Some(1), "the last line that failed decides");
     }
+}
+
+#[test]
+fn a_session_whose_next_line_never_comes_ends_too() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let mut child = Command::new("setsid")
+            .arg(env!("CARGO_BIN_EXE_toolgate"))
+            .env_clear()
+            .envs(room.world.variables())
+            .current_dir(room.world.workspace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = child.stdin.take().unwrap();
+        lines.write_all(b"/call echo message=hi\n").unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert_eq!(said, "hi\n");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let processes = child.id();
+        assert_eq!(child.wait().unwrap().code(), Some(6), "{signal:?}");
+        expect_nobody(processes, "by a script");
+        drop(lines);
+    }
+    let terminal = Emulated::run_with(&room, &[], 80, &[("TERM", "dumb")]);
+    terminal.sees(">");
+    terminal.gets(Signal::TERM);
+    assert_eq!(terminal.ends(), Some(6));
 }

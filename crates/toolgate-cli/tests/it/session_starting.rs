@@ -29,17 +29,20 @@ fn lets_late_start(room: &Room) {
 fn listings_answer_with_what_is_there() {
     let room = room();
     let mut terminal = begun(&room);
-    for (typed, shown) in [("/tools", "one  3 tools"), ("/prompts", "one  1 prompt"), ("/resources", "one  1 resource")]
-    {
+    let cases = [
+        ("/tools", "one  3 tools", "🔄 still starting: late, never"),
+        ("/prompts", "one  1 prompt", "🔄 still starting: late, never"),
+        ("/resources", "one  1 resource", "🔄 still starting: late, never"),
+        ("/tools late", "> /tools late", "🔄 still starting: late"),
+    ];
+    for (typed, shown, starting) in cases {
         terminal.presses("/clear\r");
+        // What is typed before the next prompt stands may be lost.
         terminal.until("a clear screen", |screen| screen.starts_with("> ") && screen.lines().count() == 1);
         terminal.presses(&format!("{typed}\r"));
-        terminal.sees_line("🔄 still starting: late, never");
+        terminal.sees_line(starting);
         terminal.sees(shown);
     }
-    terminal.presses("/clear\r");
-    terminal.presses("/tools late\r");
-    terminal.sees_line("🔄 still starting: late");
     assert!(!terminal.screen().contains("error:"), "{}", terminal.screen());
     lets_late_start(&room);
     terminal.sees("🟢 late is ready: 4 tools");

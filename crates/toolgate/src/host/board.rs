@@ -274,29 +274,30 @@ impl Board {
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
         let build = |names: &[ServerName]| build(names, offers, self.naming, &mut NameBook::default());
-        if shown.are_lent() {
-            let mut names = self.manager.names();
-            let count = names.len();
-            names.retain(|name| shown.has(name));
-            if names.len() < count {
-                return build(&names);
-            }
+        match self.some_of(shown) {
+            Some(names) => build(&names),
+            None => kept(fresh, now, || build(&self.manager.names())),
         }
-        kept(fresh, now, || build(&self.manager.names()))
     }
 
     /// What the servers that are shown offer, named as among all of them.
     fn catalog_kept(&self, shown: &Shown) -> Arc<Catalog> {
         let all = self.catalog();
-        let mut names = self.manager.names();
-        let count = names.len();
-        names.retain(|name| shown.has(name));
-        if names.len() == count {
-            return all;
-        }
+        let Some(names) = self.some_of(shown) else { return all };
         let mut state = lock(&self.state);
         let State { offers, book, .. } = &mut *state;
         build(&names, offers, self.naming, book)
+    }
+
+    /// The servers that are shown, where there are others.
+    fn some_of(&self, shown: &Shown) -> Option<Vec<ServerName>> {
+        if !shown.are_lent() {
+            return None;
+        }
+        let mut names = self.manager.names();
+        let count = names.len();
+        names.retain(|name| shown.has(name));
+        (names.len() < count).then_some(names)
     }
 
     /// The servers that are shown, in order, and whether each has settled.

@@ -57,6 +57,20 @@ async fn only_what_was_asked_for_is_shown() {
 }
 
 #[tokio::test]
+async fn a_name_means_what_it_was_shown_as() {
+    let room = two();
+    let host = room.host().await;
+    assert_eq!(names(&host.catalog()), ["first", "same", "second", "two__same"]);
+    let rules = CallRules { session: Some(host.calls().session().clone()), ..lets_everything_through() };
+    let facade = host.with_rules(rules, &room.env()).keeping_names();
+    in_time(facade.connect(room.servers().only(|server| server.name.as_str() == "two"))).await;
+    assert_eq!(names(&facade.catalog_now()), ["second", "two__same"]);
+    assert_eq!(facade.calls().session(), host.calls().session());
+    in_time(facade.connect(room.servers())).await;
+    assert_eq!(names(&facade.catalog_now()), names(&host.catalog()));
+}
+
+#[tokio::test]
 async fn a_large_result_is_kept_for_a_model_and_read_in_parts() {
     let script = Script::new("big")
         .tool(ToolScript::new("big", Behaviour::Big { bytes: 300_000 }))
