@@ -124,9 +124,14 @@ pub(crate) fn skipped(one: &Quarantined) -> String {
     }
 }
 
+/// Those whose offer is what they said in an earlier run. What is built in offers the same in every run.
+fn remembered(views: &[ServerView]) -> impl Iterator<Item = &ServerView> {
+    views.iter().filter(|view| view.is_remembered && view.config.transport.builtin().is_none())
+}
+
 /// Says whose offer is what they said in an earlier run, to somebody who looks on.
 pub(crate) fn tell_of_memory(views: &[ServerView], talk: &Talk) {
-    let count = views.iter().filter(|view| view.is_remembered).count();
+    let count = remembered(views).count();
     if count > 0 && talk.is_terminal() {
         let of = if count == views.len() { String::new() } else { format!(" of {}", counted(count, "server")) };
         talk.line(&talk.paint().dim(format!("this is what was offered last{of}; --fresh asks anew")).to_string());
@@ -135,8 +140,7 @@ pub(crate) fn tell_of_memory(views: &[ServerView], talk: &Talk) {
 
 /// Whose offer is what they said in an earlier run.
 pub(crate) fn write_remembered(object: &mut ObjectWriter<'_>, views: &[ServerView]) -> Result<()> {
-    let remembered = views.iter().filter(|view| view.is_remembered);
-    object.array("fromMemory", remembered, |json, view| json.string(view.name()))
+    object.array("fromMemory", remembered(views), |json, view| json.string(view.name()))
 }
 
 /// The same as data: whose, what, why.

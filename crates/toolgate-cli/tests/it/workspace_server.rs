@@ -34,3 +34,14 @@ fn it_is_a_server_like_any_other() {
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
     assert!(output.stderr.contains("missing"), "{}", output.stderr);
 }
+
+#[test]
+fn it_is_listed_without_a_connection_as_it_lists_itself() {
+    let room = Room::new();
+    for form in ["", " --json", " --schema"] {
+        let [known, asked] = ["", " --fresh"].map(|how| room.run(&format!("tools workspace{form}{how}")));
+        assert_eq!(known.code(), Some(0), "{}", known.transcript());
+        assert_eq!(known.transcript(), asked.transcript());
+        assert!(known.stdout.contains("search_file_content"), "{}", known.stdout);
+    }
+}

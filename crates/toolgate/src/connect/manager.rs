@@ -114,9 +114,7 @@ impl Entry {
             status: self.status,
             is_settled: self.is_settled,
             error: self.error.clone(),
-            is_remembered: self.connection.is_none()
-                && self.remembered.is_some()
-                && self.config.transport.builtin().is_none(),
+            is_remembered: self.connection.is_none() && self.remembered.is_some(),
             agreed: self.connection.as_ref().map(Connection::agreed).or_else(|| self.remembered.clone()),
             listing_took: self.listing_took,
             since: self.since,
