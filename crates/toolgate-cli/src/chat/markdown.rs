@@ -1,7 +1,8 @@
 //! Markdown as it streams in, coloured for a terminal: each letter is shown as soon as it is clear what it means, and nothing is ever taken back.
 //!
-//! Headings, lists, quotes, emphasis, code; JSON and diffs in blocks of code are coloured too. Everything else stays as it was written.
+//! Headings, lists, quotes, emphasis, code with the colours of its language. Everything else stays as it was written.
 
+use super::code_colours::{CodeColours, text_length};
 use crate::terminal::Paint;
 
 const OFF: &str = "\u{1b}[0m";
@@ -30,7 +31,7 @@ pub(super) struct Markdown {
 }
 
 /// Where in the text we are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Place {
     LineStart,
     InLine,
@@ -38,10 +39,11 @@ enum Place {
 }
 
 /// What a block of code is written in, as far as it is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Language {
     Json,
     Diff,
+    Source(CodeColours),
     Other,
 }
 
@@ -92,9 +94,9 @@ impl Markdown {
             return String::new();
         }
         let mut shown = String::new();
-        let is_open = self.place == Place::InLine || !self.line.is_empty();
+        let is_open = matches!(self.place, Place::InLine) || !self.line.is_empty();
         match self.place {
-            Place::Code(language) => shown.push_str(&code_line(&self.line, language)),
+            Place::Code(mut language) => shown.push_str(&language.line(&self.line)),
             Place::LineStart if is_open => self.begin_line(&mut shown),
             Place::LineStart | Place::InLine => {}
         }
@@ -109,7 +111,7 @@ impl Markdown {
         shown
     }
 
-    fn in_code(&mut self, letter: char, language: Language, shown: &mut String) {
+    fn in_code(&mut self, letter: char, mut language: Language, shown: &mut String) {
         if letter != '\n' {
             return self.line.push(letter);
         }
@@ -118,8 +120,10 @@ impl Markdown {
             shown.push_str(&format!("{DIM}{line}{OFF}\n"));
             self.place = Place::LineStart;
         } else {
-            shown.push_str(&code_line(&line, language));
+            shown.push_str(&language.line(&line));
             shown.push('\n');
+            // A comment may go on in the next line.
+            self.place = Place::Code(language);
         }
     }
 
@@ -127,7 +131,7 @@ impl Markdown {
     fn at_start(&mut self, letter: char, shown: &mut String) {
         if letter == '\n' {
             if let Some(language) = self.line.trim_start().strip_prefix(FENCE) {
-                self.place = Place::Code(language_of(language));
+                self.place = Place::Code(Language::of(language));
                 shown.push_str(&format!("{DIM}{}{OFF}\n", self.line));
                 self.line.clear();
                 return;
@@ -210,28 +214,34 @@ fn may_go_on(line: &str) -> bool {
     is_fence || is_heading || matches!(text, "" | "-" | "*" | "+" | ">")
 }
 
-fn language_of(word: &str) -> Language {
-    match word.trim().to_lowercase().as_str() {
-        "json" | "jsonc" => Language::Json,
-        "diff" | "patch" => Language::Diff,
-        _ => Language::Other,
+impl Language {
+    /// The first word after the fence says it.
+    fn of(info: &str) -> Self {
+        match info.split_whitespace().next().unwrap_or_default().to_lowercase().as_str() {
+            "json" | "jsonc" => Self::Json,
+            "diff" | "patch" => Self::Diff,
+            name => CodeColours::of(name).map_or(Self::Other, Self::Source),
+        }
+    }
+
+    fn line(&mut self, line: &str) -> String {
+        match self {
+            Self::Diff => diff_line(line),
+            Self::Json => json_line(line),
+            Self::Source(colours) => colours.line(line),
+            Self::Other => format!("{YELLOW}{line}{OFF}"),
+        }
     }
 }
 
-fn code_line(line: &str, language: Language) -> String {
-    match language {
-        Language::Diff => {
-            let colour = match line.chars().next() {
-                Some('+') => GREEN,
-                Some('-') => RED,
-                Some('@') => CYAN,
-                _ => return line.to_owned(),
-            };
-            format!("{colour}{line}{OFF}")
-        }
-        Language::Json => json_line(line),
-        Language::Other => format!("{YELLOW}{line}{OFF}"),
-    }
+fn diff_line(line: &str) -> String {
+    let colour = match line.chars().next() {
+        Some('+') => GREEN,
+        Some('-') => RED,
+        Some('@') => CYAN,
+        _ => return line.to_owned(),
+    };
+    format!("{colour}{line}{OFF}")
 }
 
 /// Names, texts and other values of one line of JSON.
@@ -240,7 +250,7 @@ fn json_line(line: &str) -> String {
     let mut rest = line;
     while let Some(letter) = rest.chars().next() {
         let (token, colour) = if letter == '"' {
-            let end = text_end(rest);
+            let end = text_length(rest, letter);
             let (token, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             (token, Some(if after.trim_start().starts_with(':') { CYAN } else { GREEN }))
         } else {
@@ -256,20 +266,6 @@ fn json_line(line: &str) -> String {
         rest = rest.strip_prefix(token).unwrap_or_default();
     }
     shown
-}
-
-/// Where a quoted text ends.
-fn text_end(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (at, letter) in text.char_indices().skip(1) {
-        match letter {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
@@ -315,6 +311,10 @@ mod tests {
             ("**open\nrest", "</><b>open</>\nrest</>"),
             ("```\nx = *1*\n```\ny", "<d>```</>\n<y>x = *1*</>\n<d>```</>\ny</>"),
             ("```diff\n-a\n+b\n c\n```\n", "<d>```diff</>\n<r>-a</>\n<g>+b</>\n c\n<d>```</>\n"),
+            (
+                "```py title=x\n\"\"\"a\nb\"\"\"\n```\n",
+                "<d>```py title=x</>\n<g>\"\"\"a</>\n<g>b\"\"\"</>\n<d>```</>\n",
+            ),
             (
                 "```json\n{\"a\\\"\": [\"b\", -1.5, true]}\n```\n",
                 "<d>```json</>\n{<c>\"a\\\"\"</>: [<g>\"b\"</>, <y>-1.5</>, <y>true</>]}\n<d>```</>\n",

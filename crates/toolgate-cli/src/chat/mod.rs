@@ -8,6 +8,7 @@ mod line;
 
 mod act;
 mod answers;
+mod code_colours;
 mod markdown;
 mod model;
 mod prompts;
