@@ -235,7 +235,14 @@ impl Confirmer for VisitorConfirms {
         if !self.visit.outbox.ask(&ToClient::Question(asked)) || self.visit.is_stopped() {
             drop(lock(&self.visit.asks).take());
         }
-        Box::pin(async move { meaning(&choices, answer.await.unwrap_or_default()) })
+        Box::pin(async move {
+            match answer.await {
+                Ok(picked) => meaning(&choices, picked),
+                // Whoever stops the command hears that it was stopped, and not that they said no.
+                Err(_) if self.visit.is_stopped() => std::future::pending().await,
+                Err(_) => meaning(&choices, Picked::default()),
+            }
+        })
     }
 }
 
