@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use signal_hook::consts::SIGINT;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use toolgate::{HostEnv, LiveSettings, SetupOptions};
@@ -11,6 +12,7 @@ use toolgate::{HostEnv, LiveSettings, SetupOptions};
 use super::{Chat, LastingHost, news};
 use crate::error::CommandError;
 use crate::exit_code::Ending;
+use crate::interrupt::heeded;
 use crate::limits::LEAVING_MS;
 use crate::talk::Talk;
 
@@ -70,6 +72,30 @@ pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, pause: &Arc<Atom
             }
         });
     }
+}
+
+/// Ends a session that reads lines when somebody outside wants it, or presses Ctrl-C while it waits for one. While a line runs, that is
+/// stopped first. Turned on when no other line is to be run.
+pub(super) fn leave_on_signals(chat: &Chat<'_>, is_waiting: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+    let leaves = Arc::new(AtomicBool::new(false));
+    for number in heeded() {
+        let (host, leaves, is_waiting) = (chat.host.clone(), leaves.clone(), is_waiting.clone());
+        tokio::spawn(async move {
+            let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { return };
+            while signals.recv().await.is_some() {
+                // Ctrl-C ends what runs, and the next line is another matter.
+                if number == SIGINT && !is_waiting.load(Ordering::SeqCst) {
+                    continue;
+                }
+                leaves.store(true, Ordering::SeqCst);
+                if !is_waiting.load(Ordering::SeqCst) {
+                    tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                }
+                leave(&host).await;
+            }
+        });
+    }
+    leaves
 }
 
 /// Ends the process, once its servers have ended. Whoever reads from a terminal that is gone goes on reading for ever, and cannot be told.

@@ -58,6 +58,19 @@ fn the_last_line_that_failed_decides_how_it_ends() {
 }
 
 #[test]
+fn a_line_that_is_no_text_is_left_out() {
+    let room = room();
+    std::fs::write(room.world.workspace().join("lines"), b"/mode\n/call echo message=\xff\xfe\n/mode\n").unwrap();
+    let stdin = std::fs::File::open(room.world.workspace().join("lines")).unwrap();
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    program.env_clear().envs(room.world.variables()).current_dir(room.world.workspace());
+    let output = program.stdin(stdin).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "default\ndefault\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: line 2 is no text in UTF-8; it was left out\n");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_with_what_to_do_next() {
     let room = room();
     let cases = [
