@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use toolgate::{HostEnv, LiveSettings, SetupOptions};
 
 use super::{Chat, LastingHost, news};
+use crate::echo;
 use crate::error::CommandError;
 use crate::exit_code::Ending;
 use crate::interrupt::heeded;
@@ -62,12 +63,14 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
 pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
     for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()] {
         let (host, signs, pause) = (chat.host.clone(), signs.clone(), pause.clone());
+        let before = echo::terminal();
         tokio::spawn(async move {
             let Ok(mut signals) = signal(kind) else { return };
             while signals.recv().await.is_some() {
                 signs.leave.store(true, Ordering::Relaxed);
                 pause.store(true, Ordering::Relaxed);
                 tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                before.iter().for_each(echo::restore);
                 leave(&host).await;
             }
         });
