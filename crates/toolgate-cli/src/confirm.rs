@@ -11,6 +11,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
+use toolgate::Asker as CallAsker;
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
 
@@ -171,14 +172,18 @@ pub(crate) struct Choice {
 /// The answers to a question.
 pub(crate) fn choices(question: &ConfirmationRequest) -> Vec<Choice> {
     let id = &question.tool.id;
-    choices_about(&id.server, &id.tool, &question.choices)
+    choices_about((&id.server, &id.tool), &question.choices, question.asked_by)
 }
 
 /// The answers there are: once, what may be remembered, and no.
-fn choices_about(server: &str, tool: &str, offered: &[Remember]) -> Vec<Choice> {
+fn choices_about((server, tool): (&str, &str), offered: &[Remember], asked_by: CallAsker) -> Vec<Choice> {
     let (server, tool) = (short(server, CHOICE_NAME_CHARS_MAX), short(tool, CHOICE_NAME_CHARS_MAX));
     let words = |remember| match remember {
         Remember::No => "Yes, this once".to_owned(),
+        // What is allowed is the tool, whoever calls it.
+        Remember::ToolThisSession if asked_by == CallAsker::SlashCommand => {
+            format!("Yes, and {tool} for the rest of this session, also for the model")
+        }
         Remember::ToolThisSession => format!("Yes, and {tool} for the rest of this session"),
         Remember::ToolAlways => format!("Yes, and always {tool} of {server}"),
         Remember::ServerAlways => format!("Yes, and always every tool that {server} has now"),
@@ -212,7 +217,7 @@ fn announce(lines: &[String]) {
 mod tests {
     use toolgate::grants::Remember;
 
-    use super::{Answer, Picked, begins_so, choices_about, meaning};
+    use super::{Answer, CallAsker, Picked, begins_so, choices_about, meaning};
     use crate::question::Asker;
     use crate::talk::Talk;
     use crate::terminal::Terminal;
@@ -224,7 +229,10 @@ mod tests {
         let all =
             [Remember::ToolThisSession, Remember::ToolAlways, Remember::ServerAlways, Remember::TheseArgumentsAlways];
         let words = |offered: &[Remember]| -> Vec<String> {
-            choices_about("s\u{1b}", &"t".repeat(40), offered).into_iter().map(|choice| choice.words).collect()
+            choices_about(("s\u{1b}", &"t".repeat(40)), offered, CallAsker::Cli)
+                .into_iter()
+                .map(|choice| choice.words)
+                .collect()
         };
         assert_eq!(words(&[]), [once, no[0], no[1]]);
         assert_eq!(words(&[Remember::No]), [once, no[0], no[1]]);
@@ -239,25 +247,25 @@ mod tests {
             no[1],
         ];
         assert_eq!(words(&all), expected);
-        assert_eq!(choices_about("s", "t", &[])[0].answer, Answer::Yes(Remember::No));
+        assert_eq!(choices_about(("s", "t"), &[], CallAsker::Cli)[0].answer, Answer::Yes(Remember::No));
     }
 
     #[test]
     fn what_is_typed_is_how_an_answer_begins() {
-        let all = choices_about("s", "t", &[Remember::ToolThisSession]);
+        let all = choices_about(("s", "t"), &[Remember::ToolThisSession], CallAsker::SlashCommand);
         let meant = |typed: &str| -> Vec<String> {
             all.iter().map(|one| one.words.clone()).filter(|words| begins_so(typed, words)).collect()
         };
         assert_eq!(meant("").len(), all.len());
         assert_eq!(meant("n"), ["No", "No, and say why"]);
         assert_eq!(meant("No"), ["No", "No, and say why"]);
-        assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session"]);
+        assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session, also for the model"]);
         assert_eq!(meant("x"), Vec::<String>::new());
     }
 
     #[test]
     fn whatever_is_not_one_of_the_answers_is_a_no() {
-        let all = choices_about("s", "t", &[]);
+        let all = choices_about(("s", "t"), &[], CallAsker::Cli);
         let no = |reason: Option<&str>| Confirmation::Refuse { reason: reason.map(ToOwned::to_owned) };
         let cases = [
             (Some(0), None, Confirmation::Proceed(Remember::No)),

@@ -134,6 +134,16 @@ fn the_mode_counts_from_the_next_line_on() {
 }
 
 #[test]
+fn a_policy_can_tell_the_session_from_the_command_line() {
+    let room = room();
+    let rule =
+        "[[rule]]\ntoolName = \"echo\"\nmcpName = \"one\"\ndecision = \"deny\"\npriority = 5\naskers = [\"session\"]\n";
+    room.world.write_in_home(".toolgate/policies/a.toml", rule).unwrap();
+    assert_eq!(run(&room, "/call echo message=x").code(), Some(3));
+    assert_eq!(room.run("call echo message=x").code(), Some(0));
+}
+
+#[test]
 fn servers_are_asked_anew() {
     let room = room();
     let output = run(&room, "/tools\n/mcp refresh\n/stats");
