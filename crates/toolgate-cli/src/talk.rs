@@ -205,9 +205,11 @@ impl Talk {
 
     /// Somebody pressed Ctrl-C at a question, where it is a key like others: what runs is to stop. Whether anything does.
     pub(crate) fn stop(&self) -> bool {
+        let Some(stop) = self.stop.get() else { return false };
         // Whoever waits to ask something is to stop, too.
         self.screen().ended += 1;
-        self.stop.get().map(|stop| stop.send_replace(true)).is_some()
+        stop.send_replace(true);
+        true
     }
 
     /// Says why something was not done.

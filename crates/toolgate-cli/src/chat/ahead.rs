@@ -2,11 +2,10 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::limits::TYPED_AHEAD_BYTES_MAX;
+
 /// No time at all.
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-
-/// The longest line that a terminal keeps, and more.
-const KEPT_BYTES: usize = 8192;
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub(super) fn typed_ahead() -> Option<Ahead> {
     if !matches!(poll(&mut waiting, Some(&AT_ONCE)), Ok(1..)) {
         return None;
     }
-    let mut bytes = [0; KEPT_BYTES];
+    let mut bytes = [0; TYPED_AHEAD_BYTES_MAX];
     let size = rustix::io::read(stdin, &mut bytes).ok()?;
     Some(meaning(bytes.get(..size).unwrap_or_default()))
 }

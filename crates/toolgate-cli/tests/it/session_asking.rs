@@ -31,6 +31,14 @@ fn told(room: &Room, id: &str) -> Option<Value> {
     received.into_iter().find(|message| message["id"] == json!(id)).map(|message| message["result"]["action"].clone())
 }
 
+/// A room with a server, and a model that answers like that.
+async fn with_model(answers: impl IntoIterator<Item = ModelAnswer>, script: &Script) -> (Room, ModelServer) {
+    let format = WireFormat::OpenAi;
+    let model = ModelServer::start(ModelScript::new(answers)).await.unwrap();
+    let settings = json!({"name": format.model(), "baseUrl": model.base_url(format), "apiKey": "sesame"});
+    (Room::new().server("one", script).without_workspace().setting("model", settings), model)
+}
+
 #[test]
 fn a_server_of_which_nothing_runs_does_not_get_the_keys() {
     let room = Room::new().server("one", &hasty()).without_workspace();
@@ -66,6 +74,20 @@ fn a_question_ends_with_the_call_it_is_about() {
     terminal.sees_line("all-keys-arrive");
     assert_eq!(terminal.leaves(), Some(0));
     assert_eq!(told(&room, "early"), Some(json!("cancel")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_about_a_call_of_the_model_ends_with_it() {
+    let answers = [ModelAnswer::calls([("hasty", json!({}))]), ModelAnswer::text(["that was quick"])];
+    let (room, _model) = with_model(answers, &hasty()).await;
+    let mut terminal = Emulated::run(&room, &[], 100);
+    terminal.sees("🟢 one is ready");
+    terminal.presses("go\r");
+    terminal.until("a prompt below the answer", |screen| screen.contains("that was quick\n>"));
+    terminal.presses("/call echo message=all-keys-arrive\r");
+    terminal.sees_line("all-keys-arrive");
+    assert_eq!(terminal.leaves(), Some(0));
+    assert_ne!(told(&room, "early"), None);
 }
 
 #[test]
@@ -117,13 +139,9 @@ fn what_is_typed_while_something_runs_is_run_afterwards() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_at_a_question_ends_the_turn_and_escape_is_a_no() {
-    let format = WireFormat::OpenAi;
     let calls = || ModelAnswer::calls([("add", json!({"a": 1, "b": 2})), ("echo", json!({"message": "b"}))]);
-    let model =
-        ModelServer::start(ModelScript::new([calls(), calls(), ModelAnswer::text(["well then"])])).await.unwrap();
-    let settings = json!({"name": format.model(), "baseUrl": model.base_url(format), "apiKey": "sesame"});
-    let room =
-        Room::new().with_questions().server("one", &sample("one")).without_workspace().setting("model", settings);
+    let (room, model) = with_model([calls(), calls(), ModelAnswer::text(["well then"])], &sample("one")).await;
+    let room = room.with_questions();
     let mut terminal = Emulated::run(&room, &[], 100);
     terminal.sees("🟢 one is ready");
     terminal.presses("go\r");
