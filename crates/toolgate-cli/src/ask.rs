@@ -1,9 +1,5 @@
 //! Puts the questions of servers to the person at the terminal. Whoever asks is named, and saying no is always a choice.
 
-use std::fmt;
-
-use inquire::validator::Validation;
-use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
 use serde_json::Value;
 use toolgate::connect::{Elicitation, ElicitationAnswer};
 use toolgate::shape::visible;
@@ -12,152 +8,127 @@ use toolgate::{RawJson, ServerName};
 use crate::columns::short;
 use crate::form::{self, Choice, Field, Kind};
 use crate::limits::{FORM_HELP_CHARS_MAX, LABEL_CHARS_MAX, QUESTION_CHARS_MAX};
+use crate::prompt::{Left, List, Prompt, Typed, forget_keys};
 use crate::question::Asker;
 use crate::talk::Talk;
 
-/// What a person may do with a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Willing {
-    Answer,
-    Decline,
-    Cancel,
-}
-
-impl fmt::Display for Willing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Answer => "Answer",
-            Self::Decline => "Decline: the server is told that you do not want to answer",
-            Self::Cancel => "Cancel: the server is told that nobody answered",
-        })
-    }
-}
-
-/// A question that ended without an answer.
-enum NoAnswer {
-    /// Back to the choice whether to answer at all.
-    Back,
-    /// The person wants out.
-    Out,
-}
-
-impl From<InquireError> for NoAnswer {
-    fn from(error: InquireError) -> Self {
-        match error {
-            InquireError::OperationCanceled => Self::Back,
-            _ => Self::Out,
-        }
-    }
-}
+/// What a person may do with a question. The last is proposed: a key that was meant for something else tells a server nothing.
+const WILLING: [&str; 3] = [
+    "Answer",
+    "Decline: the server is told that you do not want to answer",
+    "Cancel: the server is told that nobody answered",
+];
 
 /// Asks. Blocks until the person has decided; a question nobody waits for any more is not asked.
 pub(crate) fn ask(talk: &Talk, asker: &Asker, server: &ServerName, question: &Elicitation) -> ElicitationAnswer {
-    let answer = talk.asking(asker, || match question {
-        Elicitation::Form { message, schema } => ask_form(asker, server, message, schema),
-        Elicitation::Url { message, url } => ask_url(server, message, url),
+    let prompt = Prompt { asker, paint: talk.paint() };
+    let answer = talk.asking(asker, || {
+        forget_keys();
+        let answer = match question {
+            Elicitation::Form { message, schema } => ask_form(prompt, server, message, schema),
+            Elicitation::Url { message, url } => ask_url(prompt, server, message, url),
+        };
+        answer.unwrap_or_else(|left| {
+            if left == Left::Out {
+                talk.stop();
+            }
+            ElicitationAnswer::Cancel
+        })
     });
     answer.unwrap_or(ElicitationAnswer::Cancel)
 }
 
-fn ask_form(asker: &Asker, server: &ServerName, message: &str, schema: &RawJson) -> ElicitationAnswer {
+fn ask_form(
+    prompt: Prompt<'_>,
+    server: &ServerName,
+    message: &str,
+    schema: &RawJson,
+) -> Result<ElicitationAnswer, Left> {
     let heading = format!("{} asks: {}", visible::line(server), short(message, QUESTION_CHARS_MAX));
     let fields = match form::fields(schema) {
         Ok(fields) => fields,
         Err(reason) => {
             announce(&format!("{heading}\n  declined: {reason}"));
-            return ElicitationAnswer::Decline;
+            return Ok(ElicitationAnswer::Decline);
         }
     };
     loop {
-        let choices = vec![Willing::Answer, Willing::Decline, Willing::Cancel];
-        match Select::new(&heading, choices).without_filtering().prompt() {
-            Ok(Willing::Answer) => {}
-            Ok(Willing::Decline) => return ElicitationAnswer::Decline,
-            Ok(Willing::Cancel) | Err(_) => return ElicitationAnswer::Cancel,
+        let choices = List::new(&heading, WILLING.map(ToOwned::to_owned).into()).starting_at(WILLING.len() - 1);
+        match prompt.pick(choices)? {
+            0 => {}
+            1 => return Ok(ElicitationAnswer::Decline),
+            _ => return Ok(ElicitationAnswer::Cancel),
         }
-        match ask_fields(asker, &fields) {
-            Ok(answers) => return ElicitationAnswer::Accept(Some(form::answer(answers))),
-            Err(NoAnswer::Back) => {}
-            Err(NoAnswer::Out) => return ElicitationAnswer::Cancel,
+        match ask_fields(prompt, &fields) {
+            Ok(answers) => return Ok(ElicitationAnswer::Accept(Some(form::answer(answers)))),
+            // Back to the choice whether to answer at all.
+            Err(Left::Back) => {}
+            Err(left) => return Err(left),
         }
     }
 }
 
-fn ask_fields(asker: &Asker, fields: &[Field]) -> Result<Vec<(String, Value)>, NoAnswer> {
+fn ask_fields(prompt: Prompt<'_>, fields: &[Field]) -> Result<Vec<(String, Value)>, Left> {
     let mut answers = Vec::new();
     for field in fields {
-        if asker.is_gone() {
-            return Err(NoAnswer::Out);
-        }
-        if let Some(value) = ask_field(field)? {
+        if let Some(value) = ask_field(prompt, field)? {
             answers.push((field.name.clone(), value));
         }
     }
     Ok(answers)
 }
 
-fn ask_field(field: &Field) -> Result<Option<Value>, NoAnswer> {
+fn ask_field(prompt: Prompt<'_>, field: &Field) -> Result<Option<Value>, Left> {
     let optional = if field.is_required { "" } else { " (optional)" };
     let label = format!("{}{optional}:", short(field.label(), LABEL_CHARS_MAX));
     let help = field.description.as_deref().map(|text| short(text, FORM_HELP_CHARS_MAX));
+    let help = help.as_deref();
     match &field.kind {
         Kind::YesOrNo => {
-            let mut prompt = Confirm::new(&label);
-            prompt.default = field.default.as_ref().and_then(Value::as_bool);
-            prompt.help_message = help.as_deref();
-            Ok(Some(Value::from(prompt.prompt()?)))
+            let proposed = field.default.as_ref().and_then(Value::as_bool);
+            Ok(Some(Value::from(prompt.yes_or_no(&label, proposed, help)?)))
         }
         Kind::OneOf(choices) => {
-            let shown = shown(choices);
             let at = choices.iter().position(|choice| Some(&choice.value) == field.default.as_ref());
-            let mut prompt = Select::new(&label, shown).with_starting_cursor(at.unwrap_or(0));
-            prompt.help_message = help.as_deref();
-            let taken = if field.is_required { Some(prompt.raw_prompt()?) } else { prompt.raw_prompt_skippable()? };
-            Ok(taken.and_then(|taken| choices.get(taken.index)).map(|choice| choice.value.clone()))
+            let list = List::new(&label, shown(choices)).starting_at(at.unwrap_or(0)).help(help).filtered(reads_like);
+            match prompt.pick(list) {
+                Ok(taken) => Ok(choices.get(taken).map(|choice| choice.value.clone())),
+                Err(Left::Back) if !field.is_required => Ok(None),
+                Err(left) => Err(left),
+            }
         }
-        Kind::SomeOf { choices, .. } => ask_several(field, choices, &label, help.as_deref()),
-        Kind::Text { .. } | Kind::Number { .. } | Kind::Json => ask_text(field, &label, help.as_deref()),
+        Kind::SomeOf { choices, .. } => ask_several(prompt, field, choices, &label, help),
+        Kind::Text { .. } | Kind::Number { .. } | Kind::Json => {
+            let proposed = field.default_text().map(|text| visible::line(&text).into_owned());
+            let check = |typed: &str| field.read(typed).map(drop);
+            let typed = prompt.line(Typed::new(&label).proposing(proposed.as_deref()).help(help).checked(&check))?;
+            field.read(&typed).map_err(|_| Left::Back)
+        }
     }
 }
 
-fn ask_text(field: &Field, label: &str, help: Option<&str>) -> Result<Option<Value>, NoAnswer> {
-    let checked = field.clone();
-    let default = field.default_text().map(|text| visible::line(&text).into_owned());
-    let mut prompt = Text::new(label).with_validator(move |typed: &str| {
-        Ok(match checked.read(typed) {
-            Ok(_) => Validation::Valid,
-            Err(reason) => Validation::Invalid(reason.into()),
-        })
-    });
-    prompt.initial_value = default.as_deref();
-    prompt.help_message = help;
-    let typed = prompt.prompt()?;
-    field.read(&typed).map_err(|_| NoAnswer::Back)
-}
-
-fn ask_several(field: &Field, choices: &[Choice], label: &str, help: Option<&str>) -> Result<Option<Value>, NoAnswer> {
+fn ask_several(
+    prompt: Prompt<'_>,
+    field: &Field,
+    choices: &[Choice],
+    label: &str,
+    help: Option<&str>,
+) -> Result<Option<Value>, Left> {
     let defaults = field.default.as_ref().and_then(Value::as_array);
     let is_default = |choice: &Choice| defaults.is_some_and(|values| values.contains(&choice.value));
-    let taken: Vec<usize> =
-        choices.iter().enumerate().filter(|(_, choice)| is_default(choice)).map(|(at, _)| at).collect();
-    let checked = field.clone();
-    let mut prompt = MultiSelect::new(label, shown(choices)).with_default(&taken).with_validator(
-        move |taken: &[inquire::list_option::ListOption<&String>]| {
-            Ok(match checked.check_count(taken.len()) {
-                Ok(()) => Validation::Valid,
-                Err(reason) => Validation::Invalid(reason.into()),
-            })
-        },
-    );
-    if help.is_some() {
-        prompt.help_message = help;
-    }
-    let taken = prompt.raw_prompt()?;
+    let proposed = choices.iter().enumerate().filter(|(_, choice)| is_default(choice)).map(|(at, _)| at);
+    let check = |count: usize| field.check_count(count);
+    let list = List::new(label, shown(choices)).taking(proposed).help(help).checked(&check);
+    let taken = prompt.pick_several(list)?;
     if taken.is_empty() && !field.is_required {
         return Ok(None);
     }
-    let values = taken.iter().filter_map(|taken| choices.get(taken.index)).map(|choice| choice.value.clone());
+    let values = taken.iter().filter_map(|taken| choices.get(*taken)).map(|choice| choice.value.clone());
     Ok(Some(Value::Array(values.collect())))
+}
+
+fn reads_like(typed: &str, choice: &str) -> bool {
+    choice.to_lowercase().contains(&typed.to_lowercase())
 }
 
 fn shown(choices: &[Choice]) -> Vec<String> {
@@ -165,7 +136,7 @@ fn shown(choices: &[Choice]) -> Vec<String> {
 }
 
 /// Nothing is opened for the person: they see where it leads and go there themselves.
-fn ask_url(server: &ServerName, message: &str, url: &str) -> ElicitationAnswer {
+fn ask_url(prompt: Prompt<'_>, server: &ServerName, message: &str, url: &str) -> Result<ElicitationAnswer, Left> {
     let host = host_of(url);
     announce(&format!(
         "{} asks you to visit {}: {}\n  {}",
@@ -175,11 +146,8 @@ fn ask_url(server: &ServerName, message: &str, url: &str) -> ElicitationAnswer {
         visible::line(url)
     ));
     let question = format!("Will you open this page at {} yourself?", visible::line(host));
-    match Confirm::new(&question).with_default(false).prompt() {
-        Ok(true) => ElicitationAnswer::Accept(None),
-        Ok(false) => ElicitationAnswer::Decline,
-        Err(_) => ElicitationAnswer::Cancel,
-    }
+    let will_open = prompt.yes_or_no(&question, Some(false), None)?;
+    Ok(if will_open { ElicitationAnswer::Accept(None) } else { ElicitationAnswer::Decline })
 }
 
 /// Where a URL leads: what stands between `//` and the next `/`, without a name and password that only look like a host.

@@ -84,7 +84,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
 fn words(unusual: &Unusual) -> Option<String> {
     let (server, tool) = (visible::line(&unusual.server), visible::line(&unusual.tool));
     match unusual.what {
-        UnusualUse::FirstCallByAsker if unusual.asker == Asker::Cli => None,
+        UnusualUse::FirstCallByAsker if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
         UnusualUse::FirstCallByAsker => Some(format!("unusual: `{tool}` of {server} was never called before")),
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),
         UnusualUse::FirstWriteAfterReads => {

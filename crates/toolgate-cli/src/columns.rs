@@ -36,6 +36,24 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
+/// A line, broken where the screen ends.
+pub(crate) fn break_line(line: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut taken = 0;
+    for letter in line.chars() {
+        let width = letter.width().unwrap_or(0);
+        if taken + width > columns {
+            lines.push(String::new());
+            taken = 0;
+        }
+        taken += width;
+        if let Some(last) = lines.last_mut() {
+            last.push(letter);
+        }
+    }
+    lines
+}
+
 /// A text of a server on one line, and no more than its first characters: marks that take no column count, too.
 pub(crate) fn short(text: &str, chars_max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(chars_max) else { return visible::line(text).into_owned() };

@@ -9,14 +9,15 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use inquire::{Select, Text};
-use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+use rustix::termios::tcgetwinsize;
 use serde::{Deserialize, Serialize};
+use toolgate::Asker as CallAsker;
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
 
 use crate::columns::short;
 use crate::limits::{CHOICE_NAME_CHARS_MAX, REFUSAL_CHARS_MAX};
+use crate::prompt::{Left, List, Prompt, Typed, forget_keys};
 use crate::question::Asker;
 use crate::talk::Talk;
 
@@ -47,12 +48,17 @@ impl Confirmer for PersonConfirms {
         let asking = tokio::task::spawn_blocking(move || {
             let choices = choices(&question);
             let asked = || AskedQuestion::new(&question, &choices, Look { columns: columns(), paint: talk.paint() });
-            meaning(&choices, ask(&talk, &asker, asked))
+            let picked = ask(&talk, &asker, asked);
+            (!picked.is_over).then(|| meaning(&choices, picked))
         });
         Box::pin(async move {
-            let answer = asking.await.unwrap_or(Confirmation::Refuse { reason: None });
+            let answer = asking.await.unwrap_or(Some(Confirmation::Refuse { reason: None }));
             drop(waiting); // Also when this is dropped before the person has answered.
-            answer
+            match answer {
+                Some(answer) => answer,
+                // Whoever stops everything has not said no to this call: it ends with the rest.
+                None => std::future::pending().await,
+            }
         })
     }
 }
@@ -96,17 +102,20 @@ pub(crate) struct Picked {
     answer: Option<usize>,
     /// Why not.
     reason: Option<String>,
+    /// They want everything to end that runs, not only this call.
+    #[serde(default)]
+    is_over: bool,
 }
 
 /// Asks. Blocks until the person has decided; a question nobody waits for any more is not asked.
 pub(crate) fn ask(talk: &Talk, asker: &Asker, question: impl FnOnce() -> AskedQuestion) -> Picked {
     let answer = talk.asking(asker, || {
-        // What was typed before the question was there is no answer to it.
-        let _forgotten = tcflush(std::io::stdin(), QueueSelector::IFlush).is_ok();
+        forget_keys();
         let AskedQuestion { lines, answers, wants_reason } = question();
         announce(&lines);
-        let picked = pick(answers, wants_reason);
-        if asker.is_gone() {
+        let mut picked = pick(Prompt { asker, paint: talk.paint() }, answers, wants_reason);
+        picked.is_over = picked.is_over && talk.stop();
+        if asker.is_gone() && !asker.is_left() {
             announce(&["(nobody waits for this answer any more: the call was given up)".to_owned()]);
         }
         picked
@@ -114,17 +123,18 @@ pub(crate) fn ask(talk: &Talk, asker: &Asker, question: impl FnOnce() -> AskedQu
     answer.unwrap_or_default()
 }
 
-fn pick(answers: Vec<String>, wants_reason: Option<usize>) -> Picked {
-    let count = answers.len();
-    let asked = Select::new("Make this call?", answers).with_page_size(count).with_scorer(&begins_so);
-    let picked = asked.with_help_message("↑↓ to move or type `n` for no, enter to select, escape is a no").raw_prompt();
-    let answer = picked.ok().map(|picked| picked.index);
-    let reason = if answer.is_some() && answer == wants_reason { reason() } else { None };
-    Picked { answer, reason }
+fn pick(prompt: Prompt<'_>, answers: Vec<String>, wants_reason: Option<usize>) -> Picked {
+    let help = "↑↓ to move or type `n` for no, Enter to choose, Esc is a no, Ctrl-C ends what runs";
+    let asked = List::new("Make this call?", answers).whole().filtered(begins_so).help(Some(help));
+    let picked = prompt.pick(asked);
+    let is_over = picked == Err(Left::Out);
+    let answer = picked.ok();
+    let reason = if answer.is_some() && answer == wants_reason { reason(prompt) } else { None };
+    Picked { answer, reason, is_over }
 }
 
 /// What was picked, in terms of the call. Whatever is not one of the answers is a no.
-pub(crate) fn meaning(choices: &[Choice], Picked { answer, reason }: Picked) -> Confirmation {
+pub(crate) fn meaning(choices: &[Choice], Picked { answer, reason, .. }: Picked) -> Confirmation {
     match answer.and_then(|answer| choices.get(answer)).map(|choice| choice.answer) {
         Some(Answer::Yes(remember)) => Confirmation::Proceed(remember),
         Some(Answer::NoBecause) => Confirmation::Refuse { reason },
@@ -133,15 +143,13 @@ pub(crate) fn meaning(choices: &[Choice], Picked { answer, reason }: Picked) -> 
 }
 
 /// Whoever types `n` or `no` means the answers that begin so, and nothing that only contains it.
-fn begins_so(typed: &str, _answer: &String, words: &str, place: usize) -> Option<i64> {
-    let typed = typed.trim().to_lowercase();
-    let rank = i64::try_from(place).unwrap_or(i64::MAX);
-    words.to_lowercase().starts_with(&typed).then_some(-rank)
+fn begins_so(typed: &str, words: &str) -> bool {
+    words.to_lowercase().starts_with(&typed.trim().to_lowercase())
 }
 
 /// Why not, for whoever asked.
-fn reason() -> Option<String> {
-    let typed = Text::new("Why not?").with_help_message("whoever asked is told this").prompt().ok()?;
+fn reason(prompt: Prompt<'_>) -> Option<String> {
+    let typed = prompt.line(Typed::new("Why not?").help(Some("whoever asked is told this"))).ok()?;
     let typed: String = typed.trim().chars().take(REFUSAL_CHARS_MAX).collect();
     (!typed.is_empty()).then_some(typed)
 }
@@ -164,14 +172,18 @@ pub(crate) struct Choice {
 /// The answers to a question.
 pub(crate) fn choices(question: &ConfirmationRequest) -> Vec<Choice> {
     let id = &question.tool.id;
-    choices_about(&id.server, &id.tool, &question.choices)
+    choices_about((&id.server, &id.tool), &question.choices, question.asked_by)
 }
 
 /// The answers there are: once, what may be remembered, and no.
-fn choices_about(server: &str, tool: &str, offered: &[Remember]) -> Vec<Choice> {
+fn choices_about((server, tool): (&str, &str), offered: &[Remember], asked_by: CallAsker) -> Vec<Choice> {
     let (server, tool) = (short(server, CHOICE_NAME_CHARS_MAX), short(tool, CHOICE_NAME_CHARS_MAX));
     let words = |remember| match remember {
         Remember::No => "Yes, this once".to_owned(),
+        // What is allowed is the tool, whoever calls it.
+        Remember::ToolThisSession if asked_by == CallAsker::SlashCommand => {
+            format!("Yes, and {tool} for the rest of this session, also for the model")
+        }
         Remember::ToolThisSession => format!("Yes, and {tool} for the rest of this session"),
         Remember::ToolAlways => format!("Yes, and always {tool} of {server}"),
         Remember::ServerAlways => format!("Yes, and always every tool that {server} has now"),
@@ -205,7 +217,7 @@ fn announce(lines: &[String]) {
 mod tests {
     use toolgate::grants::Remember;
 
-    use super::{Answer, Picked, begins_so, choices_about, meaning};
+    use super::{Answer, CallAsker, Picked, begins_so, choices_about, meaning};
     use crate::question::Asker;
     use crate::talk::Talk;
     use crate::terminal::Terminal;
@@ -217,7 +229,10 @@ mod tests {
         let all =
             [Remember::ToolThisSession, Remember::ToolAlways, Remember::ServerAlways, Remember::TheseArgumentsAlways];
         let words = |offered: &[Remember]| -> Vec<String> {
-            choices_about("s\u{1b}", &"t".repeat(40), offered).into_iter().map(|choice| choice.words).collect()
+            choices_about(("s\u{1b}", &"t".repeat(40)), offered, CallAsker::Cli)
+                .into_iter()
+                .map(|choice| choice.words)
+                .collect()
         };
         assert_eq!(words(&[]), [once, no[0], no[1]]);
         assert_eq!(words(&[Remember::No]), [once, no[0], no[1]]);
@@ -232,28 +247,25 @@ mod tests {
             no[1],
         ];
         assert_eq!(words(&all), expected);
-        assert_eq!(choices_about("s", "t", &[])[0].answer, Answer::Yes(Remember::No));
+        assert_eq!(choices_about(("s", "t"), &[], CallAsker::Cli)[0].answer, Answer::Yes(Remember::No));
     }
 
     #[test]
     fn what_is_typed_is_how_an_answer_begins() {
-        let all = choices_about("s", "t", &[Remember::ToolThisSession]);
+        let all = choices_about(("s", "t"), &[Remember::ToolThisSession], CallAsker::SlashCommand);
         let meant = |typed: &str| -> Vec<String> {
-            let mut found: Vec<_> = all.iter().enumerate().collect();
-            found.retain(|(place, one)| begins_so(typed, &one.words, &one.words, *place).is_some());
-            found.sort_by_key(|(place, one)| std::cmp::Reverse(begins_so(typed, &one.words, &one.words, *place)));
-            found.into_iter().map(|(_, one)| one.words.clone()).collect()
+            all.iter().map(|one| one.words.clone()).filter(|words| begins_so(typed, words)).collect()
         };
         assert_eq!(meant("").len(), all.len());
         assert_eq!(meant("n"), ["No", "No, and say why"]);
         assert_eq!(meant("No"), ["No", "No, and say why"]);
-        assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session"]);
+        assert_eq!(meant("y"), ["Yes, this once", "Yes, and t for the rest of this session, also for the model"]);
         assert_eq!(meant("x"), Vec::<String>::new());
     }
 
     #[test]
     fn whatever_is_not_one_of_the_answers_is_a_no() {
-        let all = choices_about("s", "t", &[]);
+        let all = choices_about(("s", "t"), &[], CallAsker::Cli);
         let no = |reason: Option<&str>| Confirmation::Refuse { reason: reason.map(ToOwned::to_owned) };
         let cases = [
             (Some(0), None, Confirmation::Proceed(Remember::No)),
@@ -263,7 +275,7 @@ mod tests {
             (None, Some("x"), no(None)),
         ];
         for (answer, reason, expected) in cases {
-            let picked = Picked { answer, reason: reason.map(ToOwned::to_owned) };
+            let picked = Picked { answer, reason: reason.map(ToOwned::to_owned), is_over: false };
             assert_eq!(meaning(&all, picked), expected, "{answer:?}");
         }
     }

@@ -38,6 +38,9 @@ impl FrontEnd for Person {
 
     fn elicit(&self, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
         let talk = self.talk.clone();
+        if !talk.may_ask(&server) {
+            return Box::pin(async { ElicitationAnswer::Decline });
+        }
         // A person takes their time; everything else goes on meanwhile.
         let (asker, waiting) = Asker::new();
         let asking = tokio::task::spawn_blocking(move || ask::ask(&talk, &asker, &server, &question));

@@ -137,6 +137,9 @@ pub(crate) const RUNTIME_LOG_LINES_MAX: usize = 10;
 /// A line typed or read in a session: a pasted file, but no dump.
 pub(crate) const TYPED_LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// A line typed while something runs: more than a terminal keeps of one.
+pub(crate) const TYPED_AHEAD_BYTES_MAX: usize = 8 * 1024;
+
 /// Lines of earlier sessions that can be looked back at.
 pub(crate) const HISTORY_LINES_MAX: usize = 2000;
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use inquire::{Confirm, Password, PasswordDisplayMode, Text};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use toolgate::auth::guide::{Brought, ClientNeeded, EnteredClient, LoginGuide, LoginPage, LoginReason};
 use toolgate::shape::visible;
 use toolgate::{Secret, ServerName};
 
+use crate::echo::Echo;
 use crate::limits::PASTED_LINE_BYTES_MAX;
+use crate::prompt::{Prompt, Typed};
 use crate::question::Asker;
 use crate::talk::Talk;
 
@@ -45,7 +46,8 @@ impl LoginGuide for TerminalGuide {
         let (asker, waiting) = Asker::new();
         let asking = tokio::task::spawn_blocking(move || {
             let question = format!("{} Log in now?", reason(&server, &why));
-            let ask = || Confirm::new(&question).with_default(true).prompt().unwrap_or(false);
+            let prompt = Prompt { asker: &asker, paint: talk.paint() };
+            let ask = || prompt.yes_or_no(&question, Some(true), None).unwrap_or(false);
             talk.asking(&asker, ask).unwrap_or(false)
         });
         Box::pin(async move {
@@ -62,7 +64,8 @@ impl LoginGuide for TerminalGuide {
             if !can_type {
                 return None;
             }
-            talk.asking(&asker, || ask_for_client(&server, &needed)).flatten()
+            let prompt = Prompt { asker: &asker, paint: talk.paint() };
+            talk.asking(&asker, || ask_for_client(prompt, &server, &needed)).flatten()
         });
         Box::pin(async move {
             let answer = asking.await.ok().flatten();
@@ -130,21 +133,17 @@ impl TerminalGuide {
 }
 
 /// Whoever registered a client by hand knows its name. No name gives up.
-fn ask_for_client(server: &ServerName, needed: &ClientNeeded) -> Option<EnteredClient> {
+fn ask_for_client(prompt: Prompt<'_>, server: &ServerName, needed: &ClientNeeded) -> Option<EnteredClient> {
     let (name, issuer) = (visible::line(server), visible::line(&needed.issuer));
     let address = needed.redirect_uri.as_deref().map(|uri| format!(" It comes back to {}", visible::line(uri)));
     let help = format!("{issuer} registers nobody by itself: register a client there.{}", address.unwrap_or_default());
-    let client_id =
-        Text::new(&format!("Client ID for {name} (empty gives up):")).with_help_message(&help).prompt().ok()?;
+    let question = format!("Client ID for {name} (empty gives up):");
+    let client_id = prompt.line(Typed::new(&question).help(Some(&help))).ok()?;
     let client_id = client_id.trim().to_owned();
     if client_id.is_empty() {
         return None;
     }
-    let secret = Password::new("Client secret (empty if it has none):")
-        .with_display_mode(PasswordDisplayMode::Masked)
-        .without_confirmation()
-        .prompt()
-        .ok()?;
+    let secret = prompt.line(Typed::new("Client secret (empty if it has none):").secret()).ok()?;
     Some(EnteredClient { client_id, client_secret: (!secret.is_empty()).then(|| Secret::new(secret)) })
 }
 
@@ -172,6 +171,7 @@ fn open(url: &str) -> bool {
 /// A line from stdin, unless the login ends in another way meanwhile. Read letter by letter: what follows the line is not ours yet, and what
 /// was read ahead would not be seen by whoever looks whether there is more.
 fn read_line(asker: &Asker) -> Option<Brought> {
+    let _shown = Echo::on();
     let stdin = rustix::stdio::stdin();
     let mut line = Vec::new();
     while !asker.is_gone() {

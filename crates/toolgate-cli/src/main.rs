@@ -26,6 +26,7 @@ mod login;
 mod ask;
 mod confirm;
 mod form;
+mod prompt;
 mod question;
 mod survey_text;
 mod trust_question;
@@ -39,6 +40,7 @@ mod warnings;
 mod wire_tap;
 
 mod columns;
+mod echo;
 mod json;
 mod terminal;
 

@@ -4,18 +4,21 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::Termios;
+
+use crate::echo;
 
 /// To the next line, without what stands below.
-const LEAVE: &[u8] = b"\r\n\x1b[J";
+const LEAVE: &str = "\r\n\x1b[J";
 
 /// The cursor is shown, and what is pasted arrives as if it were typed.
-const AS_BEFORE: &[u8] = b"\x1b[?25h\x1b[?2004l";
+pub(crate) const AS_BEFORE: &str = "\x1b[?25h\x1b[?2004l";
 
 /// Whoever asked, as the question sees them.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {
     is_gone: Arc<AtomicBool>,
+    is_left: Arc<AtomicBool>,
 }
 
 /// Held by whoever waits for the answer: when it is dropped, nobody does any more.
@@ -25,13 +28,18 @@ pub(crate) struct Waiting(Asker);
 impl Asker {
     /// Somebody who waits.
     pub(crate) fn new() -> (Self, Waiting) {
-        let asker = Self { is_gone: Arc::default() };
+        let asker = Self { is_gone: Arc::default(), is_left: Arc::default() };
         (asker.clone(), Waiting(asker))
     }
 
     /// Whether an answer would reach nobody.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody has left the question and drawn below it.
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::Relaxed)
     }
 
     /// An answer will reach nobody.
@@ -57,25 +65,22 @@ pub(crate) struct OpenQuestion {
 impl OpenQuestion {
     /// To be made before anything is asked.
     pub(crate) fn new(asker: &Asker) -> Self {
-        Self { asker: asker.clone(), before: tcgetattr(std::io::stdin()).ok() }
+        Self { asker: asker.clone(), before: echo::terminal() }
     }
 
-    /// Leaves the question where it stands. The thread that asks it may wait for a key for ever, so the terminal is put right here.
+    /// Leaves the question where it stands. The thread that asks it notices a moment later, so the terminal is put right here, and once more
+    /// should the question have gone on for that moment.
     pub(crate) fn leave(&self) {
+        let is_left = self.asker.is_left.swap(true, Ordering::Relaxed);
         self.asker.dismiss();
-        self.restore(&[LEAVE, AS_BEFORE].concat());
+        let below = if is_left { "" } else { LEAVE };
+        self.restore(&[below, AS_BEFORE].concat());
     }
 
-    /// Puts the terminal right once more, should the question have gone on for a moment.
-    pub(crate) fn leave_again(&self) {
-        self.restore(AS_BEFORE);
-    }
-
-    fn restore(&self, last: &[u8]) {
+    fn restore(&self, last: &str) {
         let Some(before) = &self.before else { return };
-        // A terminal that is gone needs nothing any more.
-        let _restored = tcsetattr(std::io::stdin(), OptionalActions::Now, before).is_ok();
-        let _shown = std::io::stderr().lock().write_all(last).is_ok();
+        echo::restore(before);
+        let _shown = std::io::stderr().lock().write_all(last.as_bytes()).is_ok();
     }
 }
 

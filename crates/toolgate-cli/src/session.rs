@@ -7,7 +7,6 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inquire::ui::RenderConfig;
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::call::Confirmer;
 use toolgate::grants::Grants;
@@ -65,9 +64,6 @@ impl Session {
         let vars = variables();
         let form = if options.json { Form::Json } else { Form::Text };
         let terminal = Terminal::around(&vars, options.no_color);
-        if !terminal.colours {
-            inquire::set_global_render_config(RenderConfig::empty());
-        }
         let printer = Printer::new(form, terminal);
         let (dirs, workspace) = (folders(variable), current_folder());
         let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };

@@ -1,5 +1,6 @@
 //! `Talk`: everything said on stderr — errors, news, progress — and the line that shows who is waited for, only on a terminal.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::watch;
+use toolgate::ServerName;
 use toolgate::shape::visible;
 
 use crate::columns::cut;
@@ -58,6 +61,8 @@ pub(crate) struct Talk {
     typing_ended: Condvar,
     /// What is wrong, in the words of where it is told.
     reworded: OnceLock<fn(&str) -> String>,
+    /// Turned on to stop what runs, where commands are typed one after the other.
+    stop: OnceLock<watch::Sender<bool>>,
 }
 
 /// Somebody types a line, and the screen belongs to it.
@@ -80,6 +85,10 @@ struct Screen {
     question: Option<OpenQuestion>,
     /// The command has ended: a question that is still open is left alone, and no other is asked.
     asks_no_more: bool,
+    /// How often a command has ended: whoever waits to ask something about an earlier one is not heard.
+    ended: usize,
+    /// Servers that asked something while nothing ran, of which the person was told.
+    unasked: BTreeSet<ServerName>,
     /// Somebody types.
     typing: Option<Typing>,
     held_back: Vec<String>,
@@ -91,8 +100,8 @@ impl Talk {
     pub(crate) fn new(terminal: &Terminal) -> Self {
         let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
         let paint = terminal.paint_talk();
-        let reworded = OnceLock::new();
-        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended, reworded }
+        let (reworded, stop) = (OnceLock::new(), OnceLock::new());
+        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended, reworded, stop }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -153,17 +162,54 @@ impl Talk {
             screen.let_go();
         }
         self.typing_ended.notify_all();
+        self.nobody_asks();
+    }
+
+    /// Returns when whoever reads keys for a question has let go of them.
+    pub(crate) fn nobody_asks(&self) {
         drop(self.question.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// After a command of many: questions may be asked again.
     pub(crate) fn asks_again(&self) {
-        self.screen().asks_no_more = false;
+        let mut screen = self.screen();
+        screen.asks_no_more = false;
+        screen.unasked.clear();
+    }
+
+    /// Whether a server may ask something. While nothing runs that it could be about, the person is told once that it wanted to.
+    pub(crate) fn may_ask(&self, server: &ServerName) -> bool {
+        let is_new = {
+            let mut screen = self.screen();
+            if !screen.asks_no_more {
+                return true;
+            }
+            screen.unasked.insert(server.clone())
+        };
+        if is_new {
+            let name = visible::line(server);
+            self.line(&format!("{name} asked for something while nothing of it was running; declined"));
+        }
+        false
     }
 
     /// From now on errors are put into these words.
     pub(crate) fn reword_errors(&self, words: fn(&str) -> String) {
         let _is_first = self.reworded.set(words).is_ok();
+    }
+
+    /// From now on this stops what runs.
+    pub(crate) fn stops_with(&self, stop: watch::Sender<bool>) {
+        let _is_first = self.stop.set(stop).is_ok();
+    }
+
+    /// Somebody pressed Ctrl-C at a question, where it is a key like others: what runs is to stop. Whether anything does.
+    pub(crate) fn stop(&self) -> bool {
+        let Some(stop) = self.stop.get() else { return false };
+        // Whoever waits to ask something is to stop, too.
+        self.screen().ended += 1;
+        stop.send_replace(true);
+        true
     }
 
     /// Says why something was not done.
@@ -238,6 +284,7 @@ impl Talk {
     /// Gives the terminal to a question until it is answered. Blocks while another one stands there; nothing is asked when nobody waits
     /// for the answer by then.
     pub(crate) fn asking<T>(&self, asker: &Asker, ask: impl FnOnce() -> T) -> Option<T> {
+        let ended = self.screen().ended;
         let _one_at_a_time = self.question.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut screen = self.screen();
@@ -245,7 +292,7 @@ impl Talk {
                 typing.pause.store(true, Ordering::Relaxed);
                 screen = self.typing_ended.wait(screen).unwrap_or_else(PoisonError::into_inner);
             }
-            if asker.is_gone() || screen.asks_no_more {
+            if asker.is_gone() || screen.asks_no_more || screen.ended != ended {
                 return None;
             }
             screen.clear();
@@ -261,12 +308,9 @@ impl Talk {
     /// The command has ended: a question that still stands on the terminal is left, and what was held back because of it is said.
     pub(crate) fn give_up_question(&self) {
         let mut screen = self.screen();
-        let is_again = std::mem::replace(&mut screen.asks_no_more, true);
-        match &screen.question {
-            Some(question) if is_again => question.leave_again(),
-            Some(question) => question.leave(),
-            None => {}
-        }
+        screen.asks_no_more = true;
+        screen.ended += 1;
+        screen.question.iter().for_each(OpenQuestion::leave);
         screen.let_go();
     }
 

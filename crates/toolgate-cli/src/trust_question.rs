@@ -2,9 +2,7 @@
 //! what they decide about first, and leaving the question decides nothing.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use inquire::{Confirm, Select};
 use toolgate::HostEnv;
 use toolgate::settings::Settings;
 use toolgate::shape::visible;
@@ -16,6 +14,7 @@ use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::LABEL_CHARS_MAX;
+use crate::prompt::{List, Prompt, forget_keys};
 use crate::question::Asker;
 use crate::session::Session;
 use crate::survey_text;
@@ -55,7 +54,7 @@ pub(crate) fn settle(env: &HostEnv, settings: &Settings, folder: &Folder, talk: 
     let found = survey(settings, folder);
     if folder.trust() == FolderTrust::Undecided {
         survey_text::lines(&found, folder.path(), talk.paint()).iter().for_each(|line| talk.line(line));
-        let Answer::Keep(level) = ask_about_folder(talk, folder, Answer::Later)? else { return Ok(Settled::AsBefore) };
+        let Answer::Keep(level) = ask_about_folder(talk, folder)? else { return Ok(Settled::AsBefore) };
         keep(env, settings, folder, level)?;
         return Ok(Settled::Anew);
     }
@@ -83,12 +82,6 @@ pub(crate) fn keep(env: &HostEnv, settings: &Settings, folder: &Folder, level: T
 /// One of the answers, in words.
 struct Choice(Answer, String);
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.1)
-    }
-}
-
 fn choices(folder: &Folder) -> Vec<Choice> {
     let named = |path: &std::path::Path| {
         let name =
@@ -106,16 +99,20 @@ fn choices(folder: &Folder) -> Vec<Choice> {
     choices
 }
 
-/// Asks about a folder; what it brings has been shown. `first` is the answer that a key pressed too early gives.
-pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder, first: Answer) -> Result<Answer> {
+/// Asks about a folder; what it brings has been shown. A key pressed too early decides nothing.
+pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder) -> Result<Answer> {
     let (asker, _waiting) = Asker::new();
     let answer = talk.asking(&asker, || {
         let choices = choices(folder);
-        let at = choices.iter().position(|choice| choice.0 == first).unwrap_or(0);
-        Select::new("Do you trust it?", choices).with_starting_cursor(at).without_filtering().prompt()
+        let at = choices.iter().position(|choice| choice.0 == Answer::Later).unwrap_or(0);
+        forget_keys();
+        let words = choices.iter().map(|choice| choice.1.clone()).collect();
+        let prompt = Prompt { asker: &asker, paint: talk.paint() };
+        let picked = prompt.pick(List::new("Do you trust it?", words).starting_at(at));
+        picked.map(|at| choices.get(at).map_or(Answer::Later, |choice| choice.0))
     });
     match answer {
-        Some(Ok(choice)) => Ok(choice.0),
+        Some(Ok(answer)) => Ok(answer),
         Some(Err(_)) | None => Err(undecided(folder)),
     }
 }
@@ -123,6 +120,7 @@ pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder, first: Answer) -> R
 /// Asks about each server that is new or changed. The names of those that may be used.
 pub(crate) fn ask_about_entries(talk: &Talk, folder: &Folder, found: &Survey) -> Result<BTreeSet<String>> {
     let (asker, _waiting) = Asker::new();
+    let prompt = Prompt { asker: &asker, paint: talk.paint() };
     let mut wanted = BTreeSet::new();
     for name in folder.unconfirmed() {
         let entries = found.servers.iter().filter(|server| server.name == *name);
@@ -152,7 +150,7 @@ pub(crate) fn ask_about_entries(talk: &Talk, folder: &Folder, found: &Survey) ->
             format!("Server {}", short(name, LABEL_CHARS_MAX))
         };
         let question = format!("{what} is {change}. Use it?");
-        match talk.asking(&asker, || Confirm::new(&question).with_default(false).prompt()) {
+        match talk.asking(&asker, || prompt.yes_or_no(&question, Some(false), None)) {
             Some(Ok(true)) => drop(wanted.insert(name.clone())),
             Some(Ok(false)) => {}
             Some(Err(_)) | None => return Err(undecided(folder)),

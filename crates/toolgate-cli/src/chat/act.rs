@@ -21,13 +21,18 @@ impl Chat<'_> {
     /// Does what was typed. What goes wrong is told.
     pub(super) fn act(&mut self, typed: &str) -> After {
         let typed = joined(typed);
+        let talk = self.session.printer.talk().clone();
         self.host.begins();
+        talk.asks_again();
         let ended = match Line::of(&typed) {
             Line::Empty => Ok(Ending::Done),
             Line::Slash { name: "quit" | "exit", .. } => return After::Leave,
             Line::Slash { name, rest } => self.slash(name, rest),
             Line::Text(text) => self.say(text),
         };
+        // Whatever a server still asks is about nothing that runs.
+        talk.waits_no_more();
+        talk.give_up_question();
         After::Next(ended.unwrap_or_else(|error| self.session.printer.report(&error)))
     }
 

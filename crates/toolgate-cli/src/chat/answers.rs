@@ -23,6 +23,8 @@ impl Chat<'_> {
         let terminal = *self.session.for_line(crate::args::Options::default()).printer.terminal();
         let shown = Shown::new(self.session.printer.talk().clone(), &terminal);
         let host: Arc<LastingHost> = self.host.clone();
+        // While none of its calls runs, no server has anything to ask.
+        shown.talk.give_up_question();
         let hears = |event| shown.hear(event);
         let interrupts = host.interrupts();
         let turn = conversation.turn(host.host(), input, &hears, interrupts.next());
@@ -111,10 +113,18 @@ impl Shown {
             }
             TurnEvent::CallStarted(call) => {
                 self.page().running.push(call);
+                self.talk.asks_again();
                 self.say_running();
             }
             TurnEvent::CallEnded(call, ending) => {
-                self.page().running.retain(|one| one.id != call.id);
+                let is_last = {
+                    let mut page = self.page();
+                    page.running.retain(|one| one.id != call.id);
+                    page.running.is_empty()
+                };
+                if is_last {
+                    self.talk.give_up_question();
+                }
                 self.say_ending(&call, &ending);
                 self.say_running();
             }

@@ -4,23 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::SIGINT;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use toolgate::{HostEnv, LiveSettings, SetupOptions};
 
 use super::{Chat, LastingHost, news};
+use crate::echo;
 use crate::error::CommandError;
 use crate::exit_code::Ending;
 use crate::interrupt::heeded;
 use crate::limits::LEAVING_MS;
 use crate::talk::Talk;
-
-/// Signals that end a session at which somebody types: Ctrl-C ends what runs.
-pub(super) const END_TYPING: &[i32] = &[SIGTERM, SIGHUP, SIGQUIT];
-
-/// Signals that end one whose lines come from somewhere else.
-pub(super) const END_SCRIPT: &[i32] = &[SIGTERM, SIGHUP, SIGQUIT, SIGINT];
 
 /// When the first prompt stands, and when the session has to end.
 #[derive(Debug, Default)]
@@ -30,8 +25,6 @@ pub(super) struct Signs {
     is_drawn: AtomicBool,
     /// Somebody outside wants the session to end.
     pub(super) leave: AtomicBool,
-    /// A line is waited for that may never come, by somebody who cannot be told.
-    pub(super) reads: AtomicBool,
 }
 
 impl Signs {
@@ -66,23 +59,49 @@ pub(super) fn start(chat: &Chat<'_>, signs: &Arc<Signs>, repaint: impl Fn() + Se
     });
 }
 
-/// Ends the session when the terminal is closed, or whoever supervises us wants it; with `pause` a line that is typed ends first.
-pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, ending: &'static [i32], pause: &Arc<AtomicBool>) {
-    for number in heeded().filter(|number| ending.contains(number)) {
+/// Ends the session when the terminal is closed, or whoever supervises us wants it; a line that is typed ends first.
+pub(super) fn heed_signals(chat: &Chat<'_>, signs: &Arc<Signs>, pause: &Arc<AtomicBool>) {
+    for number in heeded().filter(|number| *number != SIGINT) {
         let (host, signs, pause) = (chat.host.clone(), signs.clone(), pause.clone());
+        let before = echo::terminal();
         // From this line on it does not end the process by itself.
         let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { continue };
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
                 signs.leave.store(true, Ordering::Relaxed);
                 pause.store(true, Ordering::Relaxed);
-                if !signs.reads.load(Ordering::Relaxed) {
+                tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
+                before.iter().for_each(echo::restore);
+                leave(&host).await;
+            }
+        });
+    }
+}
+
+/// Ends a session that reads lines when somebody outside wants it; while a line runs, that is stopped first. Ctrl-C at a terminal ends only the
+/// line that runs, when there is one. Turned on when no other line is to be run.
+pub(super) fn leave_on_signals(chat: &Chat<'_>, is_waiting: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+    let leaves = Arc::new(AtomicBool::new(false));
+    let is_typed = chat.session.printer.terminal().stdin;
+    for number in heeded() {
+        let (host, leaves, is_waiting) = (chat.host.clone(), leaves.clone(), is_waiting.clone());
+        // From this line on it does not end the process by itself.
+        let Ok(mut signals) = signal(SignalKind::from_raw(number)) else { continue };
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                // The next line is another matter.
+                if number == SIGINT && is_typed && !is_waiting.load(Ordering::SeqCst) {
+                    continue;
+                }
+                leaves.store(true, Ordering::SeqCst);
+                if !is_waiting.load(Ordering::SeqCst) {
                     tokio::time::sleep(Duration::from_millis(LEAVING_MS)).await;
                 }
                 leave(&host).await;
             }
         });
     }
+    leaves
 }
 
 /// Ends the process, once its servers have ended. Whoever reads from a terminal that is gone goes on reading for ever, and cannot be told.

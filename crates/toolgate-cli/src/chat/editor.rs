@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reedline::{
-    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Reedline,
-    ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
+    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, HistoryItem, KeyCode, KeyModifiers, Keybindings,
+    MenuBuilder as _, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
+use toolgate::shape::visible;
 
-use super::background::{self, END_TYPING, Signs};
+use super::ahead::{Ahead, typed_ahead};
+use super::background::{self, Signs};
 use super::keys::{Coloured, CompletesLive, GoesOn, Hints, PROMPT, PromptLine};
 use super::live_offer::LiveOffer;
 use super::model::NO_MODEL;
 use super::{After, Chat, history};
+use crate::echo::Echo;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::NEWS_LINES_MAX;
@@ -35,7 +38,7 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     let mut editor = editor(chat, &was_empty).with_external_printer(printer).with_break_signal(pause.clone());
     let repaint = editor.repaint_signal();
     background::start(chat, &signs, move || repaint.request_repaint());
-    background::heed_signals(chat, &signs, END_TYPING, &pause);
+    background::heed_signals(chat, &signs, &pause);
     let prompt = PromptLine { standing: chat.standing.clone(), signs: signs.clone() };
     welcome(chat)?;
     let mut wants_to_leave = false;
@@ -50,7 +53,7 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
             Signal::Success(line) => {
                 wants_to_leave = false;
                 let _kept = editor.sync_history().is_ok();
-                if chat.act(&line) == After::Leave {
+                if act_on_all(chat, &mut editor, &line, &signs) == After::Leave {
                     return Ok(Ending::Done);
                 }
             }
@@ -69,6 +72,33 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
             return Ok(Ending::Stopped);
         }
     }
+}
+
+/// Does what was typed, and then what was typed meanwhile.
+fn act_on_all(chat: &mut Chat<'_>, editor: &mut Reedline, line: &str, signs: &Signs) -> After {
+    let quiet = Echo::off();
+    let talk = chat.session.printer.talk().clone();
+    let mut after = chat.act(line);
+    while after != After::Leave && !signs.leave.load(Ordering::Relaxed) {
+        talk.nobody_asks();
+        match typed_ahead() {
+            None => break,
+            Some(Ahead::End) => return After::Leave,
+            Some(Ahead::Beginning(text)) => {
+                editor.run_edit_commands(&[EditCommand::InsertString(text)]);
+                break;
+            }
+            Some(Ahead::Line(line)) => {
+                talk.line(&format!("{PROMPT}{}", visible::line(&line)));
+                if !line.is_empty() && !line.starts_with(' ') {
+                    let _kept = editor.history_mut().save(HistoryItem::from_command_line(&line)).is_ok();
+                }
+                after = chat.act(&line);
+            }
+        }
+    }
+    drop(quiet);
+    after
 }
 
 fn editor(chat: &Chat<'_>, was_empty: &Arc<AtomicBool>) -> Reedline {

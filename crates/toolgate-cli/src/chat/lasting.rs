@@ -82,6 +82,11 @@ impl LastingHost {
         Interrupts::Elsewhere(self.stop.subscribe())
     }
 
+    /// What is turned on when the person wants what runs to stop.
+    pub(crate) fn stop(&self) -> watch::Sender<bool> {
+        self.stop.clone()
+    }
+
     /// Something new runs; whoever wanted what ran before to stop did not mean this.
     pub(crate) fn begins(&self) {
         self.stop.send_replace(false);

@@ -14,6 +14,7 @@ mod model;
 mod prompts;
 mod stats;
 
+mod ahead;
 mod editor;
 mod history;
 mod keys;
@@ -80,6 +81,9 @@ pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let host = Arc::new(LastingHost::new(session, &configured)?);
     session.lasts_with(host.clone());
     session.printer.talk().reword_errors(line::as_typed_here);
+    session.printer.talk().stops_with(host.stop());
+    // Nothing runs yet that a server could ask something about.
+    session.printer.talk().give_up_question();
     let heeds = host.clone();
     runtime.spawn(async move { heeds.heed_interrupts().await });
     let standing = Arc::new(Standing::new(host.clone(), configured.setup()));

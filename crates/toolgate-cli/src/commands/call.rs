@@ -69,7 +69,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let troubles = Troubles::new(session, only.is_some());
     let interrupts = session.interrupts();
     let waiting = session.waiting();
-    let calling = Calling { arguments, given, only, troubles, interrupts, waiting };
+    let asked_by = if session.lasting().is_some() { Asker::SlashCommand } else { Asker::Cli };
+    let calling = Calling { arguments, given, only, troubles, interrupts, waiting, asked_by };
     let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
@@ -84,6 +85,7 @@ struct Calling<'a> {
     troubles: Troubles,
     interrupts: Interrupts,
     waiting: Waiting,
+    asked_by: Asker,
 }
 
 impl Calling<'_> {
@@ -100,7 +102,7 @@ impl Calling<'_> {
         };
         let tool = catalog.find(name).ok_or_else(|| CommandError::from(catalog.unknown(name)))?.clone();
         let arguments = self.typed_arguments(&tool)?;
-        let call = ToolCall { name: name.clone(), arguments: arguments.clone(), asked_by: Asker::Cli };
+        let call = ToolCall { name: name.clone(), arguments: arguments.clone(), asked_by: self.asked_by };
         let options = RunOptions { timeout: self.arguments.timeout.map(Duration::from_millis), max_duration: None };
         let call = catalog.prepare(call)?;
         let started = Instant::now();

@@ -79,7 +79,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Arguments { deny: true, .. } => Answer::Keep(TrustLevel::Not),
         Arguments { parent: true, .. } => Answer::Keep(TrustLevel::Parent),
         Arguments { entry, .. } if entry.is_empty() && can_ask(session) => {
-            ask_about_folder(session.printer.talk(), &looked.folder, Answer::Keep(TrustLevel::Folder))?
+            ask_about_folder(session.printer.talk(), &looked.folder)?
         }
         Arguments { .. } => Answer::Keep(TrustLevel::Folder),
     };

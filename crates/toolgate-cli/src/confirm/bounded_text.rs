@@ -2,7 +2,8 @@
 //! matters. What does not fit is left out of the middle, and that is said.
 
 use toolgate::shape::visible;
-use unicode_width::UnicodeWidthChar as _;
+
+use crate::columns::break_line;
 
 /// Stands for a tab, which has no width of its own.
 const TAB: &str = "    ";
@@ -70,23 +71,6 @@ const fn share(lines_max: usize) -> (usize, usize) {
 pub(super) fn broken(text: &str, columns: usize) -> Vec<String> {
     let text = visible::text(text);
     text.split('\n').flat_map(|line| break_line(&line.replace('\t', TAB), columns)).collect()
-}
-
-fn break_line(line: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut taken = 0;
-    for letter in line.chars() {
-        let width = letter.width().unwrap_or(0);
-        if taken + width > columns {
-            lines.push(String::new());
-            taken = 0;
-        }
-        taken += width;
-        if let Some(last) = lines.last_mut() {
-            last.push(letter);
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

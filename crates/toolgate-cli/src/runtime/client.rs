@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use inquire::ui::RenderConfig;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use toolgate::{ElicitationAnswer, ServerName};
 
@@ -317,9 +316,6 @@ impl Relay {
 
     /// Asks the person, while everything else goes on.
     fn ask(&mut self, ask: impl FnOnce(&Talk, &Asker) + Send + 'static) {
-        if !self.terminal.colours {
-            inquire::set_global_render_config(RenderConfig::empty());
-        }
         let (asker, waiting) = Asker::new();
         self.asks.push(waiting);
         let talk = self.talk.clone();

@@ -63,6 +63,7 @@ mod logins;
 mod logins_carried;
 mod logins_terminal;
 
+mod session_asking;
 mod session_ends;
 mod session_lines;
 mod session_model;

@@ -95,7 +95,7 @@ fn a_server_asks_whoever_has_the_call() {
     });
     let script = Script::new("one").tool(ToolScript::new("ask", Behaviour::elicit(form)));
     let room = RuntimeRoom::up(Room::new().server("one", &script).without_workspace());
-    let keys = [("one asks: Who are you?", ENTER), ("name:", "me\r")];
+    let keys = [("one asks: Who are you?", DOWN), ("> Answer", ENTER), ("name:", "me\r")];
     let seen = screen::run(&room, &["call", "ask"], &keys);
     assert_eq!(seen.code, Some(0), "{}", seen.plain());
     assert!(seen.plain().contains("\"action\":\"accept\"") && seen.plain().contains("\"me\""), "{}", seen.plain());

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use toolgate_testkit::{Behaviour, Record, ToolScript, What, When};
@@ -61,11 +62,12 @@ fn a_terminal_that_can_do_nothing_is_enough() {
 }
 
 #[test]
-fn a_session_whose_next_line_never_comes_ends_too() {
-    let room = Room::new().server("one", &sample("one")).without_workspace();
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+fn a_signal_ends_a_session_that_waits_for_a_line() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT, Signal::INT] {
+        let deaf = sample("deaf").fault(When::Start, What::IgnoreEof).fault(When::Start, What::IgnoreTerm);
+        let room = Room::new().server("deaf", &deaf).without_workspace();
         let mut child = Command::new("setsid")
-            .arg(env!("CARGO_BIN_EXE_toolgate"))
+            .args(["--wait", env!("CARGO_BIN_EXE_toolgate")])
             .env_clear()
             .envs(room.world.variables())
             .current_dir(room.world.workspace())
@@ -73,19 +75,32 @@ fn a_session_whose_next_line_never_comes_ends_too() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = child.stdin.take().unwrap();
-        lines.write_all(b"/call echo message=hi\n").unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"/call echo message=hi\n").unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         assert_eq!(said, "hi\n");
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        let processes = child.id();
-        assert_eq!(child.wait().unwrap().code(), Some(6), "{signal:?}");
-        expect_nobody(processes, "by a script");
-        drop(lines);
+        // The line that it waits for never comes. Ctrl-C a moment too early is about the line before.
+        let status = loop {
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            std::thread::sleep(Duration::from_millis(100));
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+        };
+        assert_eq!(status.code(), Some(6), "{signal:?}");
+        expect_nobody(child.id(), "by lines");
+        drop(stdin);
     }
-    let terminal = Emulated::run_with(&room, &[], 80, &[("TERM", "dumb")]);
+}
+
+#[test]
+fn ctrl_c_leaves_a_terminal_that_can_do_nothing() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let mut terminal = Emulated::run_with(&room, &[], 80, &[("TERM", "dumb")]);
     terminal.sees(">");
-    terminal.gets(Signal::TERM);
+    terminal.presses("/call echo message=hi\n");
+    terminal.until("the next prompt", |screen| screen.ends_with("\nhi\n>"));
+    terminal.presses("\u{3}");
     assert_eq!(terminal.ends(), Some(6));
 }

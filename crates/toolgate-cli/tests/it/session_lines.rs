@@ -58,6 +58,19 @@ fn the_last_line_that_failed_decides_how_it_ends() {
 }
 
 #[test]
+fn a_line_that_is_no_text_is_left_out() {
+    let room = room();
+    std::fs::write(room.world.workspace().join("lines"), b"/mode\n/call echo message=\xff\xfe\n/mode\n").unwrap();
+    let stdin = std::fs::File::open(room.world.workspace().join("lines")).unwrap();
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    program.env_clear().envs(room.world.variables()).current_dir(room.world.workspace());
+    let output = program.stdin(stdin).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "default\ndefault\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: line 2 is no text in UTF-8; it was left out\n");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_with_what_to_do_next() {
     let room = room();
     let cases = [
@@ -118,6 +131,16 @@ fn the_mode_counts_from_the_next_line_on() {
     assert!(output.stderr.contains("`write_file` was not called"), "{}", output.transcript());
     assert_eq!(output.code(), Some(3), "{}", output.transcript());
     assert_eq!(std::fs::read_to_string(room.world.workspace().join("a")).unwrap(), "b");
+}
+
+#[test]
+fn a_policy_can_tell_the_session_from_the_command_line() {
+    let room = room();
+    let rule =
+        "[[rule]]\ntoolName = \"echo\"\nmcpName = \"one\"\ndecision = \"deny\"\npriority = 5\naskers = [\"session\"]\n";
+    room.world.write_in_home(".toolgate/policies/a.toml", rule).unwrap();
+    assert_eq!(run(&room, "/call echo message=x").code(), Some(3));
+    assert_eq!(room.run("call echo message=x").code(), Some(0));
 }
 
 #[test]

@@ -94,7 +94,9 @@ fn a_call_is_confirmed_by_keys() {
         terminal.sees(text);
     }
     terminal.presses("\u{1b}[B");
-    terminal.until("the second answer", |screen| screen.contains("> Yes, and echo for the rest of this session"));
+    terminal.until("the second answer", |screen| {
+        screen.contains("> Yes, and echo for the rest of this session, also for the model")
+    });
     terminal.presses(ENTER);
     terminal.sees_line("hi");
     terminal.presses("/call echo message=again\r");
@@ -123,6 +125,7 @@ fn progress_is_a_bar_and_ctrl_c_ends_the_call_alone() {
     terminal.sees("hang of one");
     terminal.presses(INTERRUPT);
     terminal.sees("`hang` was cancelled");
+    assert!(!terminal.screen().contains("hang of one"), "{}", terminal.screen());
     terminal.presses("/call echo message=still\r");
     terminal.sees_line("still");
     let record = Record::of_log(room.log("one"));

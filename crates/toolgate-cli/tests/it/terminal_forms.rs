@@ -7,6 +7,8 @@ use crate::room::Room;
 use crate::screen::{self, Seen};
 
 const ENTER: &str = "\r";
+const ESCAPE: &str = "\u{1b}";
+const UP: &str = "\u{1b}[A";
 const DOWN: &str = "\u{1b}[B";
 
 fn form() -> Value {
@@ -44,7 +46,8 @@ fn answer(seen: &Seen) -> Value {
 fn a_form_is_filled_in_and_checked() {
     let room = asking(form());
     let keys = [
-        ("curious asks: Who are you?", ENTER),
+        ("curious asks: Who are you?", DOWN),
+        ("> Answer", ENTER),
         ("age:", "200\r"),
         ("at most 150", "\u{7f}\u{7f}\u{7f}42\r"),
         ("colour (optional):", DOWN),
@@ -66,10 +69,12 @@ fn a_form_is_filled_in_and_checked() {
 #[test]
 fn saying_no_is_always_a_choice() {
     let room = asking(form());
-    let cases: [(&[(&str, &str)], &str); 3] = [
-        (&[("curious asks:", DOWN), ("Decline", ENTER)], "decline"),
-        (&[("curious asks:", DOWN), ("Cancel", DOWN), ("Cancel", ENTER)], "cancel"),
-        (&[("curious asks:", ENTER), ("age:", "\u{3}")], "cancel"),
+    let cases: [(&[(&str, &str)], &str); 5] = [
+        (&[("> Cancel", UP), ("> Decline", ENTER)], "decline"),
+        (&[("> Cancel", ENTER)], "cancel"),
+        (&[("> Cancel", ESCAPE)], "cancel"),
+        (&[("> Cancel", DOWN), ("> Answer", ENTER), ("age:", "\u{3}")], "cancel"),
+        (&[("> Cancel", DOWN), ("> Answer", ENTER), ("age:", ESCAPE), ("> Cancel", ENTER)], "cancel"),
     ];
     for (keys, action) in cases {
         let seen = screen::run(&room, &["call", "ask"], keys);
@@ -104,7 +109,8 @@ fn without_a_person_servers_are_told_so() {
 #[test]
 fn a_question_nobody_waits_for_any_more_leaves_the_terminal_as_it_was() {
     let room = asking(form());
-    let cases: [&[(&str, &str)]; 2] = [&[("curious asks:", "")], &[("curious asks:", ENTER), ("age:", "4")]];
+    let cases: [&[(&str, &str)]; 2] =
+        [&[("curious asks:", "")], &[("> Cancel", DOWN), ("> Answer", ENTER), ("age:", "4")]];
     for keys in cases {
         let seen = screen::run(&room, &["call", "ask", "--timeout", "1500"], keys);
         let shown = seen.plain();

@@ -208,10 +208,15 @@ fn who_decides_in_place_of_the_rules_is_said() {
 #[test]
 fn on_a_terminal_the_person_is_asked() {
     let cases: [(&str, &[Key], Option<i32>, Value); 7] = [
-        ("trust", &[("Do you trust it?", ENTER)], Some(0), json!("TRUST_FOLDER")),
-        ("trust", &[("Do you trust it?", DOWN), ("parent", ENTER)], Some(0), json!("TRUST_PARENT")),
-        ("trust", &[("Do you trust it?", "\u{1b}[B\u{1b}[B"), ("Do not", ENTER)], Some(0), json!("DO_NOT_TRUST")),
-        ("trust", &[("Do you trust it?", "\u{1b}[A"), ("later", ENTER)], Some(0), Value::Null),
+        ("trust", &[("Do you trust it?", ENTER)], Some(0), Value::Null),
+        ("trust", &[("Do you trust it?", DOWN), ("> Trust this", ENTER)], Some(0), json!("TRUST_FOLDER")),
+        (
+            "trust",
+            &[("Do you trust it?", "\u{1b}[B\u{1b}[B"), ("> Trust the parent", ENTER)],
+            Some(0),
+            json!("TRUST_PARENT"),
+        ),
+        ("trust", &[("Do you trust it?", "\u{1b}[A"), ("> Do not", ENTER)], Some(0), json!("DO_NOT_TRUST")),
         ("trust", &[("Do you trust it?", ESCAPE)], Some(8), Value::Null),
         ("trust", &[("Do you trust it?", INTERRUPT)], Some(8), Value::Null),
         ("trust --yes", &[], Some(0), json!("TRUST_FOLDER")),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use inquire::Confirm;
 use toolgate::formats::{Format, entry};
 use toolgate::settings::SettingsSource;
 use toolgate::settings::edit::{EditError, has, set};
@@ -22,6 +21,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::counted;
 use crate::printer::Form;
+use crate::prompt::Prompt;
 use crate::question::Asker;
 use crate::session::Session;
 use crate::similar::did_you_mean;
@@ -181,7 +181,9 @@ fn decide(session: &Session, arguments: &Arguments, count: usize, target: &Targe
     }
     let question = format!("Add {} to {}?", counted(count, "server"), target.path.display());
     let (asker, _waiting) = Asker::new();
-    let answer = session.printer.talk().asking(&asker, || Confirm::new(&question).with_default(false).prompt());
+    let talk = session.printer.talk();
+    let prompt = Prompt { asker: &asker, paint: talk.paint() };
+    let answer = talk.asking(&asker, || prompt.yes_or_no(&question, Some(false), None));
     match answer {
         Some(Ok(true)) => Ok(Decision::Write),
         _ => Err(CommandError::new(Ending::Denied, "refused", "nothing was imported")),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use inquire::{Password, PasswordDisplayMode};
 use toolgate::auth::gemini_import::{self, GeminiContext, GeminiLogins, GeminiOwner};
 use toolgate::auth::store::{BundleKey, BundleLock};
 use toolgate::shape::visible;
@@ -13,6 +12,8 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::LOGIN_FILE_BYTES_MAX;
 use crate::printer::{Form, Printer};
+use crate::prompt::{Prompt, Typed};
+use crate::question::Asker;
 use crate::session::Session;
 
 /// The variable that holds the passphrase where nobody can be asked.
@@ -123,12 +124,19 @@ fn passphrase(session: &Session, purpose: Purpose) -> Result<Secret> {
         let hint = format!("set `{PASSPHRASE}`, or use `--recipient`/`--identity` with an age key");
         return Err(CommandError::usage("nobody is here to be asked for a passphrase").hint(hint));
     }
-    let mut question = Password::new(if purpose == Purpose::Seal { "Passphrase to seal with:" } else { "Passphrase:" })
-        .with_display_mode(PasswordDisplayMode::Masked);
+    let (asker, _waiting) = Asker::new();
+    let prompt = Prompt { asker: &asker, paint: session.printer.talk().paint() };
+    let typed = |question: &str| prompt.line(Typed::new(question).secret()).map_err(|_| CommandError::interrupted());
     if purpose == Purpose::Open {
-        question = question.without_confirmation();
+        return typed("Passphrase:").map(Secret::new);
     }
-    question.prompt().map(Secret::new).map_err(|_| CommandError::interrupted())
+    loop {
+        let passphrase = typed("Passphrase to seal with:")?;
+        if typed("The same once more:")? == passphrase {
+            return Ok(Secret::new(passphrase));
+        }
+        session.printer.talk().line("these are two different ones");
+    }
 }
 
 fn read(session: &Session, file: &Path) -> Result<String> {
