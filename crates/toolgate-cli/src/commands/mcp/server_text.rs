@@ -62,6 +62,8 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
+    /// What it offers is known from before, and nothing is wrong with it.
+    pub(crate) is_resting: bool,
     /// What its login is, where it has or needs one.
     pub(crate) login: Option<&'static str>,
     pub(crate) target: &'a str,
@@ -75,8 +77,7 @@ impl ServerText<'_> {
         let reason = |otherwise: &str| self.reason.map_or_else(|| otherwise.to_owned(), |word| word.replace('_', " "));
         match self.status {
             ServerStatus::Connected => ("🟢", "Ready".to_owned()),
-            // It is started when it is used.
-            ServerStatus::Disconnected if !self.offering.counts().is_empty() => ("🟢", "Ready".to_owned()),
+            ServerStatus::Disconnected if self.is_resting => ("⚪", "Resting, starts when it is used".to_owned()),
             ServerStatus::Connecting => ("🔄", "Starting… (the first start may take longer)".to_owned()),
             ServerStatus::Disabled if self.reason == Some("disabled_for_session") => {
                 ("⏸️", "Disabled (session)".to_owned())
