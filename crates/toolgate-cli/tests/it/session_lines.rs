@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgate_testkit::snapshot::assert_snapshot;
-use toolgate_testkit::{Record, What, When};
+use toolgate_testkit::{PromptScript, Record, What, When};
 
 use crate::room::{Room, sample};
 
@@ -138,6 +138,16 @@ fn help_is_about_what_is_typed_here() {
     assert!(output.stdout.contains("Usage: /call [OPTIONS] <NAME>"), "{}", output.stdout);
     assert!(!output.stdout.contains("--config") && !output.stdout.contains("toolgate call"), "{}", output.stdout);
     assert!(output.stdout.contains("--who"), "{}", output.stdout);
+}
+
+#[test]
+fn prompts_are_shown_and_found_by_their_commands() {
+    let script = sample("one").prompt(PromptScript::text("two words", "both")).prompt(PromptScript::text("help", "me"));
+    let room = Room::new().server("one", &script).without_workspace();
+    let output = run(&room, "/mcp\n/prompt two-words\n/prompt /one.help\n/two-words\n");
+    for shown in ["  - greet\n", "  - two words (/two-words)\n", "  - help (/one.help)\n", "\nboth\nme\nboth\n"] {
+        assert!(output.stdout.contains(shown), "{shown}:\n{}", output.transcript());
+    }
 }
 
 #[test]

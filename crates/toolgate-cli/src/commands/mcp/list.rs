@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use toolgate::auth::store::KeptLogin;
+use toolgate::expose::SlashCommand;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
@@ -88,7 +89,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
     let filter = arguments.filter.as_deref();
-    let listing = Listing { configured: &configured, held_back: &held_back, detail: arguments.detail(), filter };
+    let listing =
+        Listing { configured: &configured, held_back: &held_back, detail: arguments.detail(), filter, commands: &[] };
     if arguments.no_connect || reason.is_some() {
         let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref())).collect();
         let printer = &mut session.printer;
@@ -151,6 +153,8 @@ fn of_session(
     // What is listed is what could be asked about, also where nobody can be.
     let rules = call_rules::for_listing(session, listing.configured.setup()).unwrap_or_default();
     let looked_at = host.with_rules(rules, &listing.configured.setup().env);
+    let commands = lasting.prompts();
+    let listing = Listing { commands: &commands, ..*listing };
     listing.print_live(&mut session.printer, &looked_at, (&views, &host.catalog()), troubles)?;
     if session.printer.form() == Form::Text {
         lasting.undeclared().iter().try_for_each(|line| session.printer.line(line))?;
@@ -164,6 +168,8 @@ struct Listing<'a> {
     held_back: &'a [&'a SetAside],
     detail: Detail,
     filter: Option<&'a str>,
+    /// Prompts as commands, in a session.
+    commands: &'a [SlashCommand],
 }
 
 impl Listing<'_> {
@@ -175,7 +181,10 @@ impl Listing<'_> {
         troubles: Troubles,
     ) -> Result<()> {
         let kept = host.kept_logins().unwrap_or_default();
-        let line = |view| Line { login: login_of(view, &kept), ..Line::live(view, catalog, host, troubles) };
+        let line = |view| {
+            let line = Line::live(view, catalog, host, troubles);
+            Line { login: login_of(view, &kept), offering: line.offering.with_commands(self.commands), ..line }
+        };
         self.print(printer, views.iter().map(line).collect())?;
         Ok(printer.flush()?)
     }
