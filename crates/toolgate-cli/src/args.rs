@@ -44,9 +44,12 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+/// What stands above the options that every command takes.
+pub(crate) const COMMON_OPTIONS: &str = "Options of every command";
+
 /// Options that every command takes, before or after its name.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = COMMON_OPTIONS)]
 pub(crate) struct Options {
     /// Take the servers from this file instead of your settings
     #[arg(long, global = true, value_name = "FILE")]

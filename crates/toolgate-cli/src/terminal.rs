@@ -25,7 +25,7 @@ impl Terminal {
     /// What the streams of this process are, with what these variables say about them.
     pub(crate) fn around(vars: &BTreeMap<String, String>, no_color: bool) -> Self {
         let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = vars.get("TERM").is_some_and(|name| name == "dumb");
+        let is_dumb = vars.get("TERM").is_some_and(|name| name.is_empty() || name == "dumb");
         let stdout = std::io::stdout().is_terminal();
         let asked = vars.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         let measured = || {

@@ -231,7 +231,8 @@ impl Host {
         views
     }
 
-    /// What is offered now. A name once shown never changes while this host lives, unless its servers are another one's.
+    /// What is offered now. What a name means never changes while this host lives, unless its servers are another one's: while a server that
+    /// stands earlier may still claim the name of a tool, that tool is shown as `server__tool`.
     pub fn catalog(&self) -> Arc<Catalog> {
         if self.shown.are_lent() { self.catalog_now() } else { self.board.catalog() }
     }

@@ -8,7 +8,7 @@ use toolgate::rulebook::mode_of_run;
 
 use super::line::{COMMANDS, Line, as_typed_here, find, joined, program_words};
 use super::{After, Chat, stats};
-use crate::args::{self, Options, Typed};
+use crate::args::{self, COMMON_OPTIONS, Options, Typed};
 use crate::columns::{filled, width};
 use crate::commands;
 use crate::error::{CommandError, Result};
@@ -60,7 +60,7 @@ impl Chat<'_> {
                 Some(command) => commands::run(&mut self.session.for_line(cli.options), command),
                 None => Ending::Done,
             },
-            Typed::Show(text) => crate::printer::show(&as_typed_here(&text)),
+            Typed::Show(text) => crate::printer::show(&as_typed_here(without_common_options(&text))),
             Typed::Wrong(text) => {
                 as_typed_here(&text).trim_end().lines().for_each(|line| self.session.printer.talk().line(line));
                 Ending::Usage
@@ -88,11 +88,15 @@ impl Chat<'_> {
         if let Some(command) = find(about.trim()).filter(|command| program_words(command.name, Vec::new()).is_some()) {
             return Ok(self.run(vec![command.name.to_owned(), "--help".to_owned()]));
         }
+        let about = about.trim();
+        if !about.is_empty() && !COMMANDS.iter().any(|command| command.name.contains(about)) {
+            return self.prompt(about, "help");
+        }
         let mut session = self.session.for_line(Options::default());
         let (printer, paint) = (&mut session.printer, self.session.printer.paint());
         let typed = |command: &super::line::SlashCommand| format!("/{} {}", command.name, command.takes);
         let columns = COMMANDS.iter().map(|command| width(&typed(command))).max().unwrap_or(0);
-        for command in COMMANDS.iter().filter(|command| about.is_empty() || command.name.contains(about.trim())) {
+        for command in COMMANDS.iter().filter(|command| about.is_empty() || command.name.contains(about)) {
             let start = filled(&typed(command), columns);
             printer.line(&format!("{start}  {}", paint.dim(command.about)))?;
         }
@@ -143,6 +147,11 @@ impl Chat<'_> {
         }
         Ok(Ending::Done)
     }
+}
+
+/// A help without the options that every command has: they are of the program, and were given when the session began.
+fn without_common_options(help: &str) -> &str {
+    help.split_once(&format!("\n{COMMON_OPTIONS}:")).map_or(help, |(own, _)| own)
 }
 
 /// The words of a line, quoted as in a shell.

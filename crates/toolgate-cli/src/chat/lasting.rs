@@ -10,7 +10,7 @@ use toolgate::expose::{SlashCommand, SlashCommands};
 use toolgate::grants::Grants;
 use toolgate::results::ResultStore;
 use toolgate::trust::AdmittedServers;
-use toolgate::{CallRules, Host, Interest, Memory, ServerName};
+use toolgate::{CallRules, Host, Interest, Memory, ServerName, ServerView};
 
 use super::line::command_names;
 use crate::arrival::Waiting;
@@ -145,13 +145,11 @@ impl LastingHost {
     /// The servers behind the rules of one command, after the settings of this moment were made true.
     pub(crate) async fn lend(&self, plan: &Plan) -> Host {
         self.bring_up_to_date(plan.admitted.clone()).await;
-        let lent = self.host.with_rules(plan.call_rules.clone().unwrap_or_default(), &plan.env);
-        match self.waiting {
-            // Lines of a script mean the same however fast servers start.
-            Waiting::ForAll => lent,
-            // Somebody who looks on means what they saw.
-            Waiting::ForNobody => lent.keeping_names(),
+        if plan.shows_all && matches!(self.waiting, Waiting::ForAll) {
+            // What a script prints is the same however fast servers start.
+            self.host.all_settled().await;
         }
+        self.host.with_rules(plan.call_rules.clone().unwrap_or_default(), &plan.env).keeping_names()
     }
 
     /// Which servers a line waits for: none where somebody looks on and may type it again.
@@ -169,18 +167,27 @@ impl LastingHost {
         let _changed = self.host.reconcile(wanted);
     }
 
-    /// Connects to every server anew, and waits until each has said what it offers, or failed.
-    pub(crate) async fn restart(&self, admitted: AdmittedServers) {
+    /// Connects to every server anew, or only to that one, and waits until each has said what it offers, or failed.
+    pub(crate) async fn restart(&self, admitted: AdmittedServers, only: Option<&str>) {
         let wanted = self.wanted(admitted);
-        let _stopped = self.host.reconcile(AdmittedServers::default());
+        let is_meant = |server: &ServerName| only.is_none_or(|only| only == server.as_str());
+        let _stopped = self.host.reconcile(wanted.clone().only(|server| !is_meant(&server.name)));
         let _started = self.host.reconcile(wanted);
-        self.host.refresh();
         let views = self.host.servers();
-        let lines = views.iter().filter_map(|view| self.host.line(view.name()).ok());
+        let names: Vec<&ServerName> = views.iter().map(ServerView::name).filter(|name| is_meant(name)).collect();
+        names.iter().filter_map(|name| self.host.line(name).ok()).for_each(|line| line.refresh());
+        self.wake(is_meant).await;
         // Why one of them is not there stands in its view.
-        let tries = lines.map(|line| async move { line.live().await.is_ok() });
+        let settled = names.iter().map(|name| async { self.host.settled(name).await.is_ok() });
+        let _there = futures_util::future::join_all(settled).await;
+    }
+
+    /// Has these servers say what they offer, also those that rest, and waits until each has, or has failed.
+    pub(crate) async fn wake(&self, is_meant: impl Fn(&ServerName) -> bool) {
+        let views = self.host.servers();
+        let meant = views.iter().map(ServerView::name).filter(|name| is_meant(name));
+        let tries = meant.filter_map(|name| self.host.line(name).ok()).map(async |line| line.live().await.is_ok());
         let _there = futures_util::future::join_all(tries).await;
-        self.host.all_settled().await;
     }
 
     fn wanted(&self, admitted: AdmittedServers) -> AdmittedServers {

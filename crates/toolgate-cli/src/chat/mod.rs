@@ -4,7 +4,7 @@
 
 mod lasting;
 
-mod line;
+pub(crate) mod line;
 
 mod act;
 mod answers;

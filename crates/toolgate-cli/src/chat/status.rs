@@ -93,9 +93,9 @@ impl Standing {
     }
 }
 
-/// Whether a server can be used: it is connected, or known well enough to be started when it is used.
+/// Whether a server can be used: it is connected, or known well enough to be started when it is used, and has not failed to.
 pub(crate) fn is_ready(view: &ServerView) -> bool {
-    view.is_settled && (view.status == ServerStatus::Connected || view.is_remembered)
+    view.is_settled && (view.status == ServerStatus::Connected || (view.is_remembered && view.error.is_none()))
 }
 
 /// What the status is made of.

@@ -8,19 +8,23 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tokio::sync::{Notify, mpsc};
+use toolgate::expose::SlashCommands;
 use toolgate::results::ResultStore;
+use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
 use toolgate::{CallRules, Host, HostEnv, Interest};
-use toolgate_model::{Conversation, Model, ModelConfig, TurnEnd, TurnReport};
+use toolgate_model::{Conversation, Input, InputPart, Model, ModelConfig, TurnEnd, TurnReport};
 
 use self::shown::Shown;
 use crate::call_rules;
+use crate::chat::line::{Line, command_names};
 use crate::configured::Configured;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::Interrupts;
 use crate::limits::{PIPE_SILENCE_MS, PIPED_BYTES_MAX};
 use crate::printer::Printer;
+use crate::said;
 use crate::session::Session;
 use crate::trouble::Troubles;
 
@@ -98,7 +102,7 @@ impl Asking<'_> {
     async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         let model = model(self.configured, &self.env).await?;
         host.start(servers);
-        let input = self.input(printer).await?;
+        let piped = if printer.terminal().stdin { String::new() } else { piped(printer).await? };
         printer.talk().waits("the servers");
         host.all_settled().await;
         printer.talk().waits_no_more();
@@ -106,6 +110,7 @@ impl Asking<'_> {
         self.troubles.tell_all(&views, printer.talk());
         // A server that was asked for by its name has to be there; without the others there is less to work with.
         self.troubles.judge(&views).map(drop)?;
+        let Some(input) = self.input(host, &piped, printer).await? else { return Ok(Ending::Done) };
         let place = format!("The person works in the folder {}.", self.env.workspace.display());
         let name = model.name().to_owned();
         let search = self.configured.setup().settings.tool_search();
@@ -123,15 +128,53 @@ impl Asking<'_> {
         }
     }
 
-    /// What is said: the prompt, and what stands in stdin.
-    async fn input(&self, printer: &Printer) -> Result<String> {
-        let piped = if printer.terminal().stdin { String::new() } else { piped(printer).await? };
-        let both = [self.prompt.as_str(), &piped].map(str::trim_end);
-        let said: Vec<&str> = both.into_iter().filter(|text| !text.trim().is_empty()).collect();
-        if said.is_empty() {
+    /// What is said: the prompt with what it refers to, or the prompt of a server that it names, and what stands in stdin. Nothing, when the help of a
+    /// prompt was wanted, which is printed.
+    async fn input(&self, host: &Host, piped: &str, printer: &mut Printer) -> Result<Option<Input>> {
+        let (typed, piped) = (self.prompt.trim_end(), piped.trim_end());
+        if typed.trim().is_empty() && piped.trim().is_empty() {
             return Err(CommandError::usage("there is nothing to say: the prompt is empty"));
         }
-        Ok(said.join("\n\n"))
+        let mut input = match Line::of(typed) {
+            Line::Empty => Input { parts: Vec::new() },
+            Line::Text(_) => said::text(host, typed, &self.env.workspace, printer.talk()).await?,
+            Line::Slash { name, rest } => match self.command(host, name, rest, printer).await? {
+                Spoken::Input(input) => input,
+                Spoken::Shown => return Ok(None),
+            },
+        };
+        match input.parts.as_mut_slice() {
+            _ if piped.trim().is_empty() => {}
+            // What is piped in is data: nothing in it refers to anything.
+            [InputPart::Text(only)] => only.push_str(&format!("\n\n{piped}")),
+            _ => input.parts.push(InputPart::Text(piped.to_owned())),
+        }
+        Ok(Some(input))
+    }
+
+    /// A prompt of a server, by its name. What no server has is a text like any other.
+    async fn command(&self, host: &Host, name: &str, rest: &str, printer: &mut Printer) -> Result<Spoken> {
+        if command_names().contains(&name) {
+            let error =
+                CommandError::usage(format!("`/{name}` is a command of the session, and nothing to say to a model"));
+            return Err(
+                error.hint("`toolgate` alone begins a session; `toolgate --help` names the commands of the program")
+            );
+        }
+        let mut commands = SlashCommands::default();
+        let _renamed = commands.follow(&host.catalog(), &command_names());
+        let Some(command) = commands.find(name) else {
+            let line = format!("no server has a prompt `/{name}`; it is said to the model as it stands");
+            printer.talk().line(&visible::line(&line));
+            return Ok(Spoken::Input(
+                said::text(host, self.prompt.trim_end(), &self.env.workspace, printer.talk()).await?,
+            ));
+        };
+        let Some(values) = said::values(command, rest, printer.talk())? else {
+            printer.result(&command.help())?;
+            return Ok(Spoken::Shown);
+        };
+        Ok(Spoken::Input(said::prompt(&host.get_prompt(&command.prompt, &values).await?)))
     }
 
     /// Works until the model is done, showing what happens. Whoever stops reading has the model stop.
@@ -139,7 +182,7 @@ impl Asking<'_> {
         &self,
         mut conversation: Conversation,
         host: &Host,
-        input: String,
+        input: Input,
         shown: &mut Shown<'_>,
     ) -> Result<TurnReport> {
         let (tell, mut told) = mpsc::unbounded_channel();
@@ -156,7 +199,7 @@ impl Asking<'_> {
         };
         let mut failed = None;
         let report = {
-            let mut turn = std::pin::pin!(conversation.turn(host, input.into(), &events, cancel));
+            let mut turn = std::pin::pin!(conversation.turn(host, input, &events, cancel));
             loop {
                 tokio::select! {
                     biased;
@@ -173,6 +216,14 @@ impl Asking<'_> {
         }
         failed.map_or(Ok(report), |error| Err(error.into()))
     }
+}
+
+/// What became of a command.
+enum Spoken {
+    /// This is said.
+    Input(Input),
+    /// What was wanted stands there.
+    Shown,
 }
 
 /// The model of the settings.

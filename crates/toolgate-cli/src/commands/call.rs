@@ -9,7 +9,7 @@ use clap::Args;
 use toolgate::call::arguments as typed;
 use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
-use toolgate::shape::for_display;
+use toolgate::shape::{for_display, visible};
 use toolgate::trust::AdmittedServers;
 use toolgate::{
     Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView, ToolCall,
@@ -70,7 +70,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let interrupts = session.interrupts();
     let waiting = session.waiting();
     let asked_by = if session.lasting().is_some() { Asker::SlashCommand } else { Asker::Cli };
-    let calling = Calling { arguments, given, only, troubles, interrupts, waiting, asked_by };
+    let meant = match session.options().server.as_deref().filter(|_| session.lasting().is_some()) {
+        // In a session names are those among all servers.
+        Some(server) if !arguments.name.starts_with(&format!("{server}__")) => format!("{server}__{}", arguments.name),
+        _ => arguments.name.clone(),
+    };
+    let calling = Calling { arguments, meant, given, only, troubles, interrupts, waiting, asked_by };
     let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
@@ -79,6 +84,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 /// One run of the command.
 struct Calling<'a> {
     arguments: &'a Arguments,
+    /// The name that is looked for.
+    meant: String,
     given: Option<RawJson>,
     /// The one server that can have the tool.
     only: Option<String>,
@@ -91,7 +98,7 @@ struct Calling<'a> {
 impl Calling<'_> {
     async fn go(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
-        let name = &self.arguments.name;
+        let name = &self.meant;
         let found = match explained(host, printer.talk(), host.find_tool(name)).await {
             Err(_) if self.logs_in(host).await => explained(host, printer.talk(), host.find_tool(name)).await,
             found => found,
@@ -162,7 +169,12 @@ impl Calling<'_> {
         let given = self.given.clone().unwrap_or(RawJson::EMPTY_OBJECT);
         typed::merge(&schema, &given, &self.arguments.words).map_err(|error| {
             let error = CommandError::new(Ending::Usage, ErrorKind::InvalidArguments.as_str(), error.to_string());
-            error.about(&tool.id.server).hint(usage(&self.arguments.name, &schema))
+            let error = error.about(&tool.id.server).hint(usage(&self.arguments.name, &schema));
+            match self.arguments.words.iter().find_map(|word| word.split_once(":=")) {
+                // A shell, and the session, take away quotes that are not inside of others.
+                Some((key, _)) => error.hint(format!("JSON is quoted, as in {key}:='{{\"a\": 1}}'")),
+                None => error,
+            }
         })
     }
 }
@@ -229,9 +241,24 @@ impl Ended<'_> {
         if raw {
             printer.raw_result(&for_display::raw(&report.result))?;
         } else {
-            printer.result(&report.for_display())?;
+            if printer.terminal().stdout {
+                self.mark(printer)?;
+            }
+            let result = report.for_display();
+            let is_empty = printer.terminal().stdout && result.trim().is_empty();
+            printer.result(if is_empty { "(no content)" } else { &result })?;
         }
         Ok(self.ending())
+    }
+
+    /// Somebody who looks on sees that a result is an error; a program sees it in the exit code.
+    fn mark(&self, printer: &mut Printer) -> Result<()> {
+        if matches!(self.outcome, CallOutcome::ToolError(_)) {
+            let what = visible::line(&format!(" `{}` of {} failed:", self.name, self.tool.id.server)).into_owned();
+            let error = printer.paint().red("error:").to_string();
+            printer.line(&format!("{error}{what}"))?;
+        }
+        Ok(())
     }
 
     fn print_json(&self, printer: &mut Printer) -> Result<Ending> {

@@ -40,11 +40,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = configured.chosen(only.as_deref())?;
     let troubles = Troubles::new(session, only.is_some());
     let plan = configured.plan(Interest::PROMPTS).with_memory().starting(&servers);
+    // In a session a prompt has the name of its command too.
+    let command = session.lasting().and_then(|host| host.prompt(arguments.name.trim_start_matches('/')));
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
-        let prompt = match host.find_prompt(&arguments.name).await {
-            Ok(prompt) => prompt,
-            Err(error) => return Err(troubles.missing(error.into(), &host.servers())),
+        let prompt = match (host.find_prompt(&arguments.name).await, command) {
+            (Ok(prompt), _) => prompt,
+            (Err(_), Some(command)) => command.prompt,
+            (Err(error), None) => return Err(troubles.missing(error.into(), &host.servers())),
         };
         let values = values(&prompt, &arguments.words)?;
         let result = host.get_prompt(&prompt, &values).await.map_err(|error| explained(&prompt, &error.into()))?;

@@ -32,7 +32,7 @@ use crate::trouble::Troubles;
 #[command(after_help = "Examples:
   toolgate tools                       the tools of all servers
   toolgate tools github --desc         one server, with descriptions and arguments
-  toolgate tools --search 'read file'  tools that do this, best first
+  toolgate tools --search read file    tools that do this, best first
   toolgate tools --all                 also those that are hidden or cannot be used, with the reason")]
 pub(crate) struct Arguments {
     /// Only this server; no other is started
@@ -45,8 +45,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     schema: bool,
     /// Only tools that fit these words, best first
-    #[arg(long, value_name = "WORDS")]
-    search: Option<String>,
+    #[arg(long, value_name = "WORDS", num_args = 1..)]
+    search: Vec<String>,
     /// Also tools that are hidden or cannot be used, and why
     #[arg(long)]
     all: bool,
@@ -69,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
-        Form::Text if arguments.search.is_some() => listing.print_found(host, servers, printer).await,
+        Form::Text if !arguments.search.is_empty() => listing.print_found(host, servers, printer).await,
         Form::Text => listing.print_text(host, servers, printer).await,
     })
 }
@@ -127,10 +127,11 @@ impl Listing<'_> {
     /// The tools that are listed, in their order.
     fn found<'c>(&self, catalog: &'c Catalog, denied: &Denied) -> Found<'c> {
         let is_shown = |tool: &&CatalogTool| !denied.has(tool);
-        let Some(words) = &self.arguments.search else {
+        if self.arguments.search.is_empty() {
             return Found { tools: catalog.tools().iter().filter(is_shown).collect(), more: 0 };
-        };
-        let hits = SearchIndex::of(catalog).search(words, catalog.tools().len());
+        }
+        let words = self.arguments.search.join(" ");
+        let hits = SearchIndex::of(catalog).search(&words, catalog.tools().len());
         let mut fitting = hits.iter().filter_map(|hit| catalog.tools().get(hit.position)).filter(is_shown);
         let tools = fitting.by_ref().take(FOUND_TOOLS_MAX).collect();
         Found { tools, more: fitting.count() }

@@ -8,7 +8,7 @@ use toolgate_testkit::command::CommandOutput;
 use toolgate_testkit::model_server::WireFormat;
 use toolgate_testkit::{ModelAnswer, ModelScript, ModelServer, ModelStop, Script, ToolScript};
 
-use crate::room::Room;
+use crate::room::{Room, sample};
 
 /// A room with a model that follows a script.
 struct Asked {
@@ -73,6 +73,32 @@ fn stdin_is_added_to_the_prompt() {
     let output = asked.room.command(["-p", " "]).input("\n").run().unwrap();
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
     assert!(output.stderr.contains("the prompt is empty"), "{}", output.transcript());
+}
+
+#[test]
+fn references_and_prompts_are_understood_as_in_a_session() {
+    let cases = [
+        ("see @a.txt", "see @a.txt", "the text of a", ""),
+        ("/greet --who=me", "Say hello", "", ""),
+        ("/gret me", "/gret me", "", "no server has a prompt `/gret`; it is said to the model as it stands\n"),
+        ("/etc/hosts is what?", "/etc/hosts is what?", "", ""),
+    ];
+    for (typed, begins, contains, told) in cases {
+        let asked = Asked::new(WireFormat::OpenAi, &[ModelAnswer::text(["ok"])]);
+        let room = asked.room.server("two", &sample("two"));
+        std::fs::write(room.world.workspace().join("a.txt"), "the text of a").unwrap();
+        let output = room.command(["-p", typed]).run().unwrap();
+        assert_eq!((output.code(), output.stderr.as_str()), (Some(0), told), "{}", output.transcript());
+        let said = asked.server.record().request(0).messages[0].text.clone();
+        assert!(said.starts_with(begins) && said.contains(contains), "{typed}: {said}");
+    }
+    let asked = Asked::new(WireFormat::OpenAi, &[]);
+    let room = asked.room.server("two", &sample("two"));
+    let output = room.command(["-p", "/mcp list"]).run().unwrap();
+    assert_eq!(output.code(), Some(2), "{}", output.transcript());
+    assert!(output.stderr.contains("`/mcp` is a command of the session"), "{}", output.transcript());
+    let output = room.command(["-p", "/greet help"]).run().unwrap();
+    assert!(output.stdout.contains("--who"), "{}", output.transcript());
 }
 
 #[test]

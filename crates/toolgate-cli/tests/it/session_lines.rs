@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgate_testkit::snapshot::assert_snapshot;
-use toolgate_testkit::{Record, What, When};
+use toolgate_testkit::{PromptScript, Record, What, When};
 
 use crate::room::{Room, sample};
 
@@ -80,6 +80,8 @@ fn what_cannot_be_done_is_said_with_what_to_do_next() {
         ("/mode fast", "there is no mode `fast`"),
         ("/call", "Usage: /call <NAME>"),
         ("/call ech message=1", "did you mean `echo`?"),
+        ("/help tolls", "there is no command `/tolls`\nhint: did you mean `/tools`?"),
+        ("/call add a:={z} b=1", "as in a:='{\"a\": 1}'"),
     ];
     for (line, expected) in cases {
         let output = run(&room, line);
@@ -90,7 +92,8 @@ fn what_cannot_be_done_is_said_with_what_to_do_next() {
 
 #[test]
 fn servers_are_listed_as_the_program_lists_them() {
-    let room = room().entry("absent", json!({"command": "/nonexistent/program"}));
+    // Nobody can be asked here, and what would be asked about is listed all the same.
+    let room = room().with_questions().entry("absent", json!({"command": "/nonexistent/program"}));
     for (typed, line) in [
         ("/mcp", "mcp list"),
         ("/mcp list", "mcp list"),
@@ -118,6 +121,55 @@ fn a_server_can_be_switched_off_for_the_session_only() {
     let output = run(&room, "/mcp disable one\n/tools");
     assert!(!output.stdout.contains("echo"), "{}", output.transcript());
     assert_eq!(room.run("call echo message=x").code(), Some(7));
+}
+
+#[test]
+fn switching_for_the_session_is_said_as_it_is_undone() {
+    let output = run(
+        &room(),
+        "/mcp disable one --session\n/mcp enable one\n/mcp enable one\n/mcp zzz\n/tools --search add two\n",
+    );
+    assert_snapshot(
+        &output.transcript(),
+        "
+        --- stdout
+        disabled MCP server one for this session; `/mcp enable one --session` switches it on again
+        enabled MCP server one
+        MCP server one is already enabled
+        found  1 tool, best first
+          add  one: Adds.
+        --- stderr
+        no server has `zzz` in its name; there is one, workspace
+        --- exit 0
+        ",
+    );
+}
+
+#[test]
+fn help_is_about_what_is_typed_here() {
+    let output = run(&room(), "/help call\n/help greet\n");
+    assert!(output.stdout.contains("Usage: /call [OPTIONS] <NAME>"), "{}", output.stdout);
+    assert!(!output.stdout.contains("--config") && !output.stdout.contains("toolgate call"), "{}", output.stdout);
+    assert!(output.stdout.contains("--who"), "{}", output.stdout);
+}
+
+#[test]
+fn prompts_are_shown_and_found_by_their_commands() {
+    let script = sample("one").prompt(PromptScript::text("two words", "both")).prompt(PromptScript::text("help", "me"));
+    let room = Room::new().server("one", &script).without_workspace();
+    let output = run(&room, "/mcp\n/prompt two-words\n/prompt /one.help\n/two-words\n");
+    for shown in ["  - greet\n", "  - two words (/two-words)\n", "  - help (/one.help)\n", "\nboth\nme\nboth\n"] {
+        assert!(output.stdout.contains(shown), "{shown}:\n{}", output.transcript());
+    }
+}
+
+#[test]
+fn refreshing_one_server_leaves_the_others_alone() {
+    let room = room().server("two", &sample("two"));
+    let output = run(&room, "/mcp\n/mcp refresh one\n/mcp\n");
+    assert!(output.stdout.contains("\none: 3 tools, 1 prompt, 1 resource\n"), "{}", output.transcript());
+    let begun = ["one", "two"].map(|server| Record::of_log(room.log(server)).count("initialize"));
+    assert_eq!(begun, [2, 1], "{}", output.transcript());
 }
 
 #[test]

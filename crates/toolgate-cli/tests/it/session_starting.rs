@@ -53,27 +53,64 @@ fn listings_answer_with_what_is_there() {
 }
 
 #[test]
-fn a_name_means_what_it_was_shown_as() {
+fn a_name_means_one_tool_however_fast_its_server_is() {
     let room = room();
     let mut terminal = begun(&room);
-    terminal.presses("/call echo message=first\r");
+    // `late` and `never` stand before `one`, and may have an `echo` too.
+    terminal.presses("/call ech\t");
+    terminal.clears();
+    terminal.presses("/tools one\r");
+    terminal.sees("one__echo");
+    terminal.presses("/call one__echo message=first\r");
     terminal.sees_line("first");
     lets_late_start(&room);
     terminal.sees("🟢 late is ready: 4 tools");
-    terminal.presses("/call lat\t");
-    terminal.sees("late__echo");
-    terminal.clears();
     terminal.presses("/call echo message=second\r");
     terminal.sees_line("second");
-    terminal.presses("/call late__echo message=third\r");
+    terminal.presses("/call one__echo message=third\r");
     terminal.sees_line("third");
     let shown = room.json("audit show --json");
-    let called = |record: &serde_json::Value| format!("{} {}", record["server"], record["session"]);
-    let calls: Vec<String> = shown["calls"].as_array().unwrap().iter().map(called).collect();
-    let session = shown["calls"][0]["session"].to_string();
-    let of = |server: &str| format!("\"{server}\" {session}");
-    assert!(calls == [of("one"), of("one"), of("late")] || calls == [of("late"), of("one"), of("one")], "{calls:?}");
+    let calls = shown["calls"].as_array().unwrap();
+    let session = &calls[0]["session"];
+    let mut called: Vec<String> =
+        calls.iter().map(|record| format!("{} {}", record["server"], record["session"] == *session)).collect();
+    called.sort();
+    assert_eq!(called, ["\"late\" true", "\"one\" true", "\"one\" true"]);
     assert_eq!(terminal.leaves(), Some(0));
+}
+
+#[test]
+fn a_result_says_that_it_is_an_error_or_nothing() {
+    let room = Room::new().server("one", &sample("one").tool(ToolScript::text("empty", ""))).without_workspace();
+    let mut terminal = Emulated::run(&room, &[], 90);
+    terminal.sees("1/1 server");
+    terminal.presses("/call fail\r");
+    terminal.sees_line("error: `fail` of one failed:");
+    terminal.presses("/call empty\r");
+    terminal.sees_line("(no content)");
+    assert_eq!(terminal.leaves(), Some(0));
+}
+
+#[test]
+fn every_command_calls_a_tool_by_the_same_name() {
+    let room = Room::new().server("one", &sample("one")).server("two", &sample("two")).without_workspace();
+    // Also when what servers offer is known from before.
+    for _start in 0..2 {
+        let lines =
+            "/tools two\n/tools one\n/mcp two\n/call --server two echo message=hi\n/call two__echo message=hi\n";
+        let output = room.command([]).input(lines).run().unwrap();
+        let text = output.transcript();
+        let all: Vec<&str> = output.stdout.lines().collect();
+        let shows = |name: &str| {
+            all.iter().filter(|line| line.trim_start_matches([' ', '-']).split(' ').next() == Some(name)).count()
+        };
+        assert_eq!((shows("two__echo"), shows("echo"), shows("hi")), (2, 1, 2), "{text}");
+        let output = room.command([]).input("/tools\n/call echo message=x\n").run().unwrap();
+        assert_eq!(output.code(), Some(0), "{}", output.transcript());
+    }
+    let calls = room.json("audit show --json");
+    let of = |server: &str| calls["calls"].as_array().unwrap().iter().filter(|call| call["server"] == *server).count();
+    assert_eq!((of("one"), of("two")), (2, 4));
 }
 
 #[test]
@@ -87,4 +124,30 @@ fn a_call_waits_for_the_server_that_has_the_tool() {
         terminal.sees_line("of late");
         assert_eq!(terminal.leaves(), Some(0));
     }
+}
+
+#[test]
+fn a_server_that_is_only_remembered_is_not_called_ready() {
+    let fickle = "[ -e go ] && exec ../server --script ../late.json";
+    let late = sample("late").tool(ToolScript::text("alone", "of late"));
+    let room = Room::new().server("late", &late).server("one", &sample("one")).without_workspace();
+    let room = room.entry("late", json!({"command": "sh", "args": ["-c", fickle]}));
+    lets_late_start(&room);
+    assert_eq!(room.run("mcp refresh").code(), Some(0));
+    std::fs::remove_file(room.world.workspace().join("go")).unwrap();
+    let mut terminal = Emulated::run(&room, &[], 90);
+    terminal.sees("2/2 servers");
+    terminal.presses("/mcp late\r");
+    terminal.sees("⚪ late - Resting, starts when it is used (4 tools");
+    terminal.presses("/stats\r");
+    terminal.sees("2 of 2 servers ready, 2 of them resting");
+    terminal.presses("/call late__echo message=hi\r");
+    terminal.sees("1/2 servers");
+    terminal.presses("/clear\r");
+    terminal.presses("/mcp late\r");
+    terminal.sees("🔴 late - Disconnected");
+    terminal.sees("error: MCP server late");
+    terminal.presses("/stats\r");
+    terminal.sees("1 of 2 servers ready, 1 of them resting (not there: late)");
+    assert_eq!(terminal.leaves(), Some(0));
 }

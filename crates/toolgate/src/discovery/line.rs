@@ -238,7 +238,7 @@ impl Line {
     }
 
     /// Wants its lists to be read anew, and a connection for that.
-    pub(crate) fn refresh(&self) {
+    pub fn refresh(&self) {
         self.0.refreshed.send_modify(|times| *times += 1);
         if self.now().is_none() {
             self.ask();

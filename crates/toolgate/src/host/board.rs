@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
 use crate::kept::{Freshness, KeptOffer, KeptOffers, KeptPlace, freshness};
 use crate::limits::EVENTS_WAITING_MAX;
-use crate::registry::name::Prefixes;
+use crate::registry::name::{Claim, Prefixes};
 use crate::registry::{Catalog, NameBook, Naming};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -263,7 +263,7 @@ impl Board {
         let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, book, shown, .. } = &mut *state;
-        kept(shown, now, || build(&self.manager.names(), offers, self.naming, book))
+        kept(shown, now, || build(&claims(self.manager.settled()), offers, self.naming, book))
     }
 
     pub(super) fn catalog_now(&self, shown: &Shown) -> Arc<Catalog> {
@@ -273,17 +273,24 @@ impl Board {
         let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
-        let build = |names: &[ServerName]| build(names, offers, self.naming, &mut NameBook::default());
+        // Whoever looks for a name in it waits for those that could claim it.
+        let firm = |names: Vec<ServerName>| names.into_iter().map(|name| (name, Claim::Firm)).collect::<Vec<_>>();
+        let build = |names| build(&firm(names), offers, self.naming, &mut NameBook::default());
         match self.some_of(shown) {
-            Some(names) => build(&names),
-            None => kept(fresh, now, || build(&self.manager.names())),
+            Some(names) => build(names),
+            None => kept(fresh, now, || build(self.manager.names())),
         }
     }
 
     /// What the servers that are shown offer, named as among all of them.
     fn catalog_kept(&self, shown: &Shown) -> Arc<Catalog> {
         let all = self.catalog();
-        let Some(names) = self.some_of(shown) else { return all };
+        let mut names = claims(self.manager.settled());
+        let count = names.len();
+        names.retain(|(name, _)| shown.has(name));
+        if names.len() == count {
+            return all;
+        }
         let mut state = lock(&self.state);
         let State { offers, book, .. } = &mut *state;
         build(&names, offers, self.naming, book)
@@ -328,7 +335,11 @@ impl Board {
     ) -> Result<(Arc<Catalog>, ServerName), Arc<Catalog>> {
         let look = |board: &Self| {
             let order = board.order(shown);
-            let is_complete = order.iter().all(|(_, is_settled)| *is_settled);
+            // Names that were shown are those among all servers, also those that are not shown now.
+            let is_complete = match shown.keeps_names() {
+                true => board.manager.are_all_settled(),
+                false => order.iter().all(|(_, is_settled)| *is_settled),
+            };
             let catalog = board.catalog_now(shown);
             match find(&catalog) {
                 Some((server, is_final)) => {
@@ -356,14 +367,25 @@ fn kept(slot: &mut Option<(u64, Arc<Catalog>)>, now: u64, build: impl FnOnce() -
     }
 }
 
+/// Who can be given names for good: all servers up to the first that has not said what it offers.
+fn claims(order: Vec<(ServerName, bool)>) -> Vec<(ServerName, Claim)> {
+    let mut claim = Claim::Firm;
+    let claimed = |(name, is_settled)| {
+        let own = claim;
+        claim = if is_settled { claim } else { Claim::Open };
+        (name, own)
+    };
+    order.into_iter().map(claimed).collect()
+}
+
 fn build(
-    order: &[ServerName],
+    order: &[(ServerName, Claim)],
     offers: &HashMap<ServerName, Arc<ServerCatalog>>,
     naming: Naming,
     book: &mut NameBook,
 ) -> Arc<Catalog> {
-    let all = Prefixes::of(order.iter());
-    let servers = order.iter().filter_map(|name| offers.get(name).cloned()).collect();
+    let all = Prefixes::of(order.iter().map(|(name, _)| name));
+    let servers = order.iter().filter_map(|(name, claim)| Some((offers.get(name)?.clone(), *claim))).collect();
     Arc::new(Catalog::build(servers, &all, naming, book))
 }
 

@@ -8,7 +8,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
 use super::idle_nulls::without_idle_nulls;
-use super::name::{BETWEEN, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
+use super::name::{BETWEEN, Claim, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
 use crate::asker::Asker;
 use crate::discovery::{Availability, Filtered, Live, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
@@ -206,11 +206,21 @@ impl CatalogPrompt {
 }
 
 impl Catalog {
-    /// Builds a catalog. `servers` stand in the order of the settings; `all` are the names of all servers, also of those that are not there.
-    pub(crate) fn build(servers: Vec<Arc<ServerCatalog>>, all: &Prefixes, naming: Naming, book: &mut NameBook) -> Self {
+    /// Builds a catalog. `servers` stand in the order of the settings, each with its claim to names; `all` are the names of all servers, also of
+    /// those that are not there.
+    pub(crate) fn build(
+        servers: Vec<(Arc<ServerCatalog>, Claim)>,
+        all: &Prefixes,
+        naming: Naming,
+        book: &mut NameBook,
+    ) -> Self {
+        let (servers, claims): (_, Vec<Claim>) = servers.into_iter().unzip();
         let mut catalog = Self { servers, ..Self::default() };
-        let listed =
-            catalog.servers.iter().flat_map(|offer| offer.tools.iter().map(move |tool| (offer.server(), &*tool.name)));
+        let listed = catalog
+            .servers
+            .iter()
+            .zip(claims)
+            .flat_map(|(offer, claim)| offer.tools.iter().map(move |tool| (offer.server(), &*tool.name, claim)));
         let mut names = book.name_all(naming, all, listed).into_iter();
         catalog.tools.reserve_exact(names.len());
         catalog.by_name.reserve(names.len());

@@ -2,6 +2,7 @@
 //!
 //! A tool keeps its own name, cleaned. On a collision the later one, in the order of the settings, is `server__tool`. What would still clash
 //! gets a short hash. Every tool can also be called `server__tool`, so no tool may be *shown* under a name of that form that means another.
+//! While an earlier server may still claim the name of a tool, it is shown as `server__tool`, which nobody can take away.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -53,6 +54,15 @@ pub enum Naming {
     Qualified,
 }
 
+/// Whether a tool can be given its name for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// Every server before its own has said what it offers.
+    Firm,
+    /// One of them has not.
+    Open,
+}
+
 /// The names given so far. A name once given stays with its tool or prompt.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
@@ -102,6 +112,8 @@ pub enum Why {
     Taken(ToolId),
     /// The name reads like a tool of that server.
     ReadsLike(ServerName),
+    /// A server that stands before its own has not said yet whether it has that name.
+    Open,
     /// All names are qualified.
     Qualified,
 }
@@ -112,6 +124,7 @@ impl fmt::Display for Why {
             Self::Cleaned => f.write_str("its own name is too long or has characters that names may not have"),
             Self::Taken(by) => write!(f, "`{}` has that name", by.server),
             Self::ReadsLike(server) => write!(f, "its own name reads like a tool of `{server}`"),
+            Self::Open => f.write_str("a server that is still starting may have that name"),
             Self::Qualified => f.write_str("names are qualified"),
         }
     }
@@ -123,19 +136,22 @@ impl NameBook {
         &mut self,
         naming: Naming,
         servers: &Prefixes,
-        tools: impl Iterator<Item = (&'a ServerName, &'a str)>,
+        tools: impl Iterator<Item = (&'a ServerName, &'a str, Claim)>,
     ) -> Vec<Named> {
-        tools.map(|(server, tool)| self.name(naming, servers, server, tool)).collect()
+        tools.map(|(server, tool, claim)| self.name((naming, claim), servers, server, tool)).collect()
     }
 
-    fn name(&mut self, naming: Naming, servers: &Prefixes, server: &ServerName, tool: &str) -> Named {
+    fn name(&mut self, (naming, claim): (Naming, Claim), servers: &Prefixes, server: &ServerName, tool: &str) -> Named {
         let id = ToolId { server: server.clone(), tool: tool.into() };
         let name = match self.names.get(&id) {
             Some(name) => name.clone(),
             None => {
-                let name = ExposedName(self.choose(naming, servers, &id).into());
+                let name = ExposedName(self.choose((naming, claim), servers, &id).into());
+                // Whatever it is called later: nobody else is ever called this.
                 self.taken.insert(name.clone(), id.clone());
-                self.names.insert(id.clone(), name.clone());
+                if claim == Claim::Firm {
+                    self.names.insert(id.clone(), name.clone());
+                }
                 name
             }
         };
@@ -143,11 +159,12 @@ impl NameBook {
         Named { name, why, id }
     }
 
-    fn choose(&self, naming: Naming, servers: &Prefixes, id: &ToolId) -> String {
+    fn choose(&self, (naming, claim): (Naming, Claim), servers: &Prefixes, id: &ToolId) -> String {
         let ToolId { server, tool } = id;
-        let is_free = |name: &String| !self.taken.contains_key(name.as_str());
+        let is_free = |name: &String| self.taken.get(name.as_str()).is_none_or(|by| by == id);
         let is_clear = |name: &String| naming == Naming::Qualified || servers.read_in(name, server).is_none();
         let candidates: &[fn(&str, &str) -> String] = match naming {
+            Naming::Short if claim == Claim::Open => &[qualified],
             Naming::Short => &[|_, tool| clean(tool), qualified],
             Naming::Qualified => &[prefixed],
         };
@@ -174,6 +191,7 @@ impl NameBook {
         }
         match self.taken.get(first.as_str()) {
             Some(by) if by != id => Some(Why::Taken(by.clone())),
+            _ if !self.names.contains_key(id) => Some(Why::Open),
             _ => {
                 Some(servers.read_in(&first, &id.server).map_or(Why::Cleaned, |server| Why::ReadsLike(server.clone())))
             }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::Claim::{Firm, Open};
 use super::*;
 
 fn server(name: &str) -> ServerName {
@@ -20,7 +21,7 @@ fn names(naming: Naming, tools: &[&str], others: &[&str]) -> Vec<String> {
     let mut all: HashSet<ServerName> = others.iter().map(|name| server(name)).collect();
     all.extend(tools.iter().map(|(name, _)| name.clone()));
     let mut book = NameBook::default();
-    let named = book.name_all(naming, &Prefixes::of(all.iter()), tools.iter().map(|(name, tool)| (name, *tool)));
+    let named = book.name_all(naming, &Prefixes::of(all.iter()), tools.iter().map(|(name, tool)| (name, *tool, Firm)));
     let shown: Vec<String> = named.iter().map(|named| named.name.to_string()).collect();
     let unique: HashSet<&String> = shown.iter().collect();
     assert_eq!(unique.len(), shown.len(), "two tools share a name: {shown:?}");
@@ -104,20 +105,23 @@ fn a_name_once_given_stays() {
     let (a, b) = (server("a"), server("b"));
     let all = Prefixes::of([a.clone(), b.clone()].iter());
     let mut book = NameBook::default();
-    let mut name = |tools: &[(&ServerName, &str)]| -> Vec<String> {
+    let mut name = |tools: &[(&ServerName, &str, Claim)]| -> Vec<String> {
         let named = book.name_all(Naming::Short, &all, tools.iter().copied());
         named.iter().map(|named| named.name.to_string()).collect()
     };
-    assert_eq!(name(&[(&b, "x")]), ["x"]);
-    assert_eq!(name(&[(&a, "x"), (&b, "x")]), ["a__x", "x"], "b was shown first under that name");
-    assert_eq!(name(&[(&a, "x")]), ["a__x"], "also while b is away");
+    assert_eq!(name(&[(&b, "x", Firm)]), ["x"]);
+    assert_eq!(name(&[(&a, "x", Firm), (&b, "x", Firm)]), ["a__x", "x"], "b was shown first under that name");
+    assert_eq!(name(&[(&a, "x", Firm)]), ["a__x"], "also while b is away");
+    assert_eq!(name(&[(&b, "y", Open), (&b, "z", Open)]), ["b__y", "b__z"], "while a may claim them");
+    assert_eq!(name(&[(&a, "y", Firm), (&b, "y", Firm), (&b, "z", Firm)]), ["y", "b__y", "z"], "a has claimed one");
+    assert_eq!(name(&[(&b, "z", Open)]), ["z"], "what is given stays");
 }
 
 #[test]
 fn the_reason_for_a_name_is_known() {
     let (a, b) = (server("a"), server("b"));
     let all = Prefixes::of([a.clone(), b.clone()].iter());
-    let tools = [(&a, "x"), (&b, "x"), (&b, "a b"), (&b, "a__q")];
+    let tools = [(&a, "x", Firm), (&b, "x", Firm), (&b, "a b", Firm), (&b, "a__q", Firm), (&b, "y", Open)];
     let named = NameBook::default().name_all(Naming::Short, &all, tools.into_iter());
     let why: Vec<String> =
         named.iter().map(|named| named.why.as_ref().map(Why::to_string).unwrap_or_default()).collect();
@@ -128,6 +132,7 @@ fn the_reason_for_a_name_is_known() {
             "`a` has that name",
             "its own name is too long or has characters that names may not have",
             "its own name reads like a tool of `a`",
+            "a server that is still starting may have that name",
         ]
     );
 }

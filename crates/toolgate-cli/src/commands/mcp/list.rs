@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use toolgate::auth::store::KeptLogin;
+use toolgate::expose::SlashCommand;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
@@ -87,7 +88,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         |one: &&SetAside| only.as_deref().is_none_or(|only| one.name == only) && arguments.has(&one.name);
     let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
-    let listing = Listing { configured: &configured, held_back: &held_back, detail: arguments.detail() };
+    let filter = arguments.filter.as_deref();
+    let listing =
+        Listing { configured: &configured, held_back: &held_back, detail: arguments.detail(), filter, commands: &[] };
     if arguments.no_connect || reason.is_some() {
         let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref())).collect();
         let printer = &mut session.printer;
@@ -123,7 +126,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     })
 }
 
-/// In a session its servers are listed as they are. Somebody who looks on waits for nobody; a script wants to know how it ends.
+/// In a session its servers are listed as they are. Somebody who looks on waits for nobody; a script wants to know how it ends, also with those
+/// that rest.
 fn of_session(
     session: &mut Session,
     lasting: &LastingHost,
@@ -134,6 +138,7 @@ fn of_session(
     let host = lasting.host();
     if !session.printer.terminal().stdin {
         session.in_runtime(async |session| {
+            lasting.wake(|server| arguments.has(server)).await;
             all_settled(host, session.printer.talk()).await;
             Ok(Ending::Done)
         })?;
@@ -145,7 +150,12 @@ fn of_session(
         let line = format!("⏳ {} starting (the first start may take longer)", counted(starting, "server"));
         session.printer.line(&line)?;
     }
-    listing.print_live(&mut session.printer, host, (&views, &host.catalog()), troubles)?;
+    // What is listed is what could be asked about, also where nobody can be.
+    let rules = call_rules::for_listing(session, listing.configured.setup()).unwrap_or_default();
+    let looked_at = host.with_rules(rules, &listing.configured.setup().env);
+    let commands = lasting.prompts();
+    let listing = Listing { commands: &commands, ..*listing };
+    listing.print_live(&mut session.printer, &looked_at, (&views, &host.catalog()), troubles)?;
     if session.printer.form() == Form::Text {
         lasting.undeclared().iter().try_for_each(|line| session.printer.line(line))?;
     }
@@ -157,6 +167,9 @@ struct Listing<'a> {
     configured: &'a Configured,
     held_back: &'a [&'a SetAside],
     detail: Detail,
+    filter: Option<&'a str>,
+    /// Prompts as commands, in a session.
+    commands: &'a [SlashCommand],
 }
 
 impl Listing<'_> {
@@ -168,14 +181,12 @@ impl Listing<'_> {
         troubles: Troubles,
     ) -> Result<()> {
         let kept = host.kept_logins().unwrap_or_default();
-        let line = |view| Line { login: login_of(view, &kept), ..Line::live(view, catalog, host, troubles) };
+        let line = |view| {
+            let line = Line::live(view, catalog, host, troubles);
+            Line { login: login_of(view, &kept), offering: line.offering.with_commands(self.commands), ..line }
+        };
         self.print(printer, views.iter().map(line).collect())?;
-        printer.flush()?;
-        if printer.form() == Form::Text {
-            let settled = views.iter().filter(|view| view.is_settled);
-            settled.for_each(|view| troubles.tell(view, printer.talk()));
-        }
-        Ok(())
+        Ok(printer.flush()?)
     }
 
     fn print(&self, printer: &mut Printer, lines: Vec<Line<'_>>) -> Result<()> {
@@ -184,10 +195,24 @@ impl Listing<'_> {
         match printer.form() {
             Form::Json => Ok(printer.json(|json| write(json, self.configured, lines.into_iter()))?),
             Form::Text if lines.is_empty() => {
-                printer.talk().line("no servers are configured");
+                printer.talk().line(&self.nothing());
                 Ok(())
             }
             Form::Text => lines.into_iter().try_for_each(|line| line.print(printer, self.detail)),
+        }
+    }
+
+    /// Why nothing is listed.
+    fn nothing(&self) -> String {
+        let configured = self.configured.meant(None).unwrap_or_default();
+        let names: Vec<&str> = configured.iter().map(|config| &*config.name).collect();
+        let names: Vec<&str> = names.into_iter().chain(self.configured.set_aside().map(|one| &*one.name)).collect();
+        match self.filter {
+            Some(filter) if !names.is_empty() => {
+                let text = format!("no server has `{}` in its name; there is {}", filter.trim(), names.join(", "));
+                visible::line(&text).into_owned()
+            }
+            _ => "no servers are configured".to_owned(),
         }
     }
 }
@@ -218,6 +243,9 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
+    /// What is said about it beside the list.
+    trouble: Option<CommandError>,
+    is_resting: bool,
     description: Option<&'a str>,
     login: Option<&'static str>,
     offering: Offering<'a>,
@@ -237,6 +265,8 @@ impl<'a> Line<'a> {
             origin: &config.origin,
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
+            trouble: None,
+            is_resting: false,
             description: config.description.as_deref(),
             login: None,
             offering: Offering::default(),
@@ -258,6 +288,7 @@ impl<'a> Line<'a> {
 
     fn live(view: &'a ServerView, catalog: &'a Catalog, host: &Host, troubles: Troubles) -> Self {
         let agreed = view.agreed.as_ref();
+        let trouble = troubles.of(view);
         Self {
             status: view.status,
             reason: view.error.as_ref().map(|error| error.kind().as_str()),
@@ -265,7 +296,9 @@ impl<'a> Line<'a> {
             version: agreed.map(|agreed| agreed.version.to_string()),
             info: agreed.map(|agreed| agreed.info.clone()),
             counts: offer_counts(view.name(), catalog),
-            error: troubles.of(view).map(|error| error.in_one_line()),
+            error: trouble.as_ref().map(CommandError::in_one_line),
+            is_resting: view.is_remembered && trouble.is_none(),
+            trouble: trouble.filter(|_| view.is_settled),
             offering: Offering::of(view.name(), catalog, host),
             ..Self::of(&view.config)
         }
@@ -285,6 +318,8 @@ impl<'a> Line<'a> {
             origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
+            trouble: None,
+            is_resting: false,
             description: None,
             login: None,
             offering: Offering::default(),
@@ -293,9 +328,15 @@ impl<'a> Line<'a> {
 
     fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
         let target = self.target();
-        let Self { name, status, reason, login, description, offering, .. } = self;
-        let text = ServerText { name, status, reason, login, target: &target, description, offering };
-        text.print(printer, detail)
+        let Self { name, status, reason, is_resting, login, description, offering, trouble, .. } = self;
+        let text = ServerText { name, status, reason, is_resting, login, target: &target, description, offering };
+        text.print(printer, detail)?;
+        if let Some(trouble) = trouble {
+            // Where both are seen, it stands at its server.
+            printer.flush()?;
+            printer.talk().error(&trouble);
+        }
+        Ok(())
     }
 
     fn target(&self) -> String {

@@ -43,11 +43,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let troubles = Troubles::new(session, only.is_some());
     if let Some(lasting) = session.lasting().cloned() {
         let admitted = configured.plan(Interest::ALL).admitted;
-        session.printer.talk().waits("connecting to all servers anew");
+        let whom = only.as_deref().map_or_else(|| "all servers".into(), visible::line);
+        session.printer.talk().waits(&format!("connecting to {whom} anew"));
         let interrupts = session.interrupts();
         return session.in_runtime(async |session| {
             tokio::select! {
-                () = lasting.restart(admitted) => {}
+                () = lasting.restart(admitted, only.as_deref()) => {}
                 () = interrupts.next() => return Err(CommandError::interrupted()),
             }
             let printer = &mut session.printer;

@@ -1,5 +1,6 @@
 //! One server in words for people: how it stands, how much it offers, and what, in as much detail as is wanted.
 
+use toolgate::expose::SlashCommand;
 use toolgate::registry::{Catalog, CatalogPrompt, CatalogResource, CatalogTool};
 use toolgate::shape::{for_display, visible};
 use toolgate::{Host, ServerName, ServerStatus};
@@ -32,6 +33,8 @@ pub(crate) struct Offering<'a> {
     prompts: Vec<&'a CatalogPrompt>,
     resources: Vec<&'a CatalogResource>,
     skipped: Vec<String>,
+    /// Prompts whose command in the session is not their name, and that command.
+    commands: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Offering<'a> {
@@ -44,7 +47,14 @@ impl<'a> Offering<'a> {
             prompts: catalog.prompts().iter().filter(|prompt| prompt.server == *server).collect(),
             resources: catalog.resources().iter().filter(|one| one.server == *server).collect(),
             skipped: unusable.map(skipped).collect(),
+            commands: Vec::new(),
         }
+    }
+
+    /// The same in a session, where prompts are commands.
+    pub(crate) fn with_commands(self, commands: &'a [SlashCommand]) -> Self {
+        let others = commands.iter().filter(|command| command.name != command.prompt.name);
+        Self { commands: others.map(|command| (&*command.prompt.name, &*command.name)).collect(), ..self }
     }
 
     /// `3 tools, 1 prompt`, without what there is none of.
@@ -62,6 +72,8 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
+    /// What it offers is known from before, and nothing is wrong with it.
+    pub(crate) is_resting: bool,
     /// What its login is, where it has or needs one.
     pub(crate) login: Option<&'static str>,
     pub(crate) target: &'a str,
@@ -75,8 +87,7 @@ impl ServerText<'_> {
         let reason = |otherwise: &str| self.reason.map_or_else(|| otherwise.to_owned(), |word| word.replace('_', " "));
         match self.status {
             ServerStatus::Connected => ("🟢", "Ready".to_owned()),
-            // It is started when it is used.
-            ServerStatus::Disconnected if !self.offering.counts().is_empty() => ("🟢", "Ready".to_owned()),
+            ServerStatus::Disconnected if self.is_resting => ("⚪", "Resting, starts when it is used".to_owned()),
             ServerStatus::Connecting => ("🔄", "Starting… (the first start may take longer)".to_owned()),
             ServerStatus::Disabled if self.reason == Some("disabled_for_session") => {
                 ("⏸️", "Disabled (session)".to_owned())
@@ -113,7 +124,7 @@ impl ServerText<'_> {
     }
 
     fn print_offering(&self, printer: &mut Printer, detail: Detail) -> Result<()> {
-        let Offering { tools, prompts, resources, skipped } = &self.offering;
+        let Offering { tools, prompts, resources, skipped, commands } = &self.offering;
         heading(printer, "Tools", tools.len())?;
         for tool in tools {
             let about = tool.description().or(tool.title());
@@ -125,7 +136,9 @@ impl ServerText<'_> {
         }
         heading(printer, "Prompts", prompts.len())?;
         for prompt in prompts {
-            bullet(printer, &prompt.name, prompt.prompt.description.as_deref(), detail)?;
+            let command = commands.iter().find(|(name, _)| *name == &*prompt.name);
+            let name = command.map_or_else(|| prompt.name.to_string(), |(name, typed)| format!("{name} (/{typed})"));
+            bullet(printer, &name, prompt.prompt.description.as_deref(), detail)?;
         }
         heading(printer, "Resources", resources.len())?;
         for CatalogResource { resource, .. } in resources.iter().take(LISTED_RESOURCES_MAX) {

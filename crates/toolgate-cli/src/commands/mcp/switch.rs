@@ -31,6 +31,15 @@ pub(crate) enum Way {
     Disable,
 }
 
+/// For how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lasts {
+    /// Until it is switched again.
+    ForGood,
+    /// As long as the session.
+    Session,
+}
+
 impl Way {
     const fn command(self) -> &'static str {
         match self {
@@ -73,21 +82,28 @@ pub(crate) fn switch(session: &mut Session, arguments: &Switched, way: Way) -> R
     }
     if let Some(host) = session.lasting().filter(|_| arguments.session).cloned() {
         let changed = host.switch(&names, way == Way::Disable);
-        return report(session, way, &names, &changed);
+        return report(session, (way, Lasts::Session), &names, &changed);
     }
-    if let Some(host) = session.lasting().filter(|_| way == Way::Enable) {
+    let switched = match session.lasting().filter(|_| way == Way::Enable) {
         // Whoever switches it on for good means this session too.
-        let _switched = host.switch(&names, false);
-    }
-    let changed = match way {
+        Some(host) => host.switch(&names, false),
+        None => Vec::new(),
+    };
+    let mut changed = match way {
         Way::Enable => Enablement::enable(session.env(), &names)?,
         Way::Disable => Enablement::disable(session.env(), &names)?,
     };
-    report(session, way, &names, &changed)
+    changed.extend(switched);
+    report(session, (way, Lasts::ForGood), &names, &changed)
 }
 
-fn report(session: &mut Session, way: Way, names: &[&str], changed: &[&str]) -> Result<Ending> {
-    let file = Enablement::file(session.env()).display().to_string();
+fn report(session: &mut Session, (way, lasts): (Way, Lasts), names: &[&str], changed: &[&str]) -> Result<Ending> {
+    let file = (lasts == Lasts::ForGood).then(|| Enablement::file(session.env()).display().to_string());
+    let (scope, flag) = match lasts {
+        Lasts::ForGood => ("user", ""),
+        Lasts::Session => ("session", " --session"),
+    };
+    let program = if session.lasting().is_some() { "/mcp" } else { "toolgate mcp" };
     let action = |name: &str| if changed.contains(&name) { way.done() } else { way.was_so() };
     let printer = &mut session.printer;
     match printer.form() {
@@ -95,8 +111,8 @@ fn report(session: &mut Session, way: Way, names: &[&str], changed: &[&str]) -> 
             json.object(|object| {
                 let only = if let [only] = names { Some(*only) } else { None };
                 object.optional_string("server", only)?;
-                object.string("scope", "user")?;
-                object.string("file", &file)?;
+                object.string("scope", scope)?;
+                object.optional_string("file", file.as_deref())?;
                 object.optional_string("action", only.map(action))?;
                 object.array("servers", names, |json, name| {
                     json.object(|object| {
@@ -112,7 +128,9 @@ fn report(session: &mut Session, way: Way, names: &[&str], changed: &[&str]) -> 
                 let line = match (changed.contains(name), way) {
                     (true, Way::Enable) => format!("enabled MCP server {shown}"),
                     (true, Way::Disable) => {
-                        format!("disabled MCP server {shown}; `toolgate mcp enable {shown}` switches it on again")
+                        let again = format!("`{program} enable {shown}{flag}` switches it on again");
+                        let until = if lasts == Lasts::Session { " for this session" } else { "" };
+                        format!("disabled MCP server {shown}{until}; {again}")
                     }
                     (false, _) => format!("MCP server {shown} is already {}", way.done()),
                 };
