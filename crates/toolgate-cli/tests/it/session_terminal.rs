@@ -200,6 +200,9 @@ fn several_lines_are_one_text() {
     let mut terminal = begun(&room, 80);
     terminal.presses("/call echo \\\rmessage=two\r");
     terminal.sees_line("two");
+    // Only a line that is being typed knows what is pasted.
+    let stands = |screen: &str| screen.lines().last().is_some_and(|line| line.starts_with('>') && line.contains("1/1"));
+    terminal.until("the next prompt", stands);
     terminal.presses("\u{1b}[200~/call echo message='a\nb'\u{1b}[201~");
     terminal.sees("b'");
     terminal.presses(ENTER);

@@ -1,7 +1,7 @@
 //! The watchdog: a small process that ends the groups of our servers when this process dies, whatever it dies of.
 //!
 //! It is a shell that reads from a pipe of ours, so it learns of our death from the system, on every Unix and without polling. One is
-//! started for this process beside the first server, and nobody waits for it: what it has to know waits in the pipe. It is told before a
+//! started for this process before the first server is; what it has to know waits in the pipe until it reads. It is told before a
 //! server is started and again when its number is known; should this process die in between, the watchdog looks for the one that carries the
 //! mark it was told of, so there is no moment in which a server could be forgotten.
 //!
@@ -13,6 +13,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
@@ -158,20 +159,27 @@ fn warn_of_none(error: &io::Error) {
     tracing::warn!(%error, "there is no watchdog: should this program be killed, its servers may stay behind");
 }
 
-/// Starts the watchdog from a thread that waits for its end.
+/// Starts the watchdog from a thread that waits for its end. It is there afterwards: this process may be killed at any moment from then on.
 fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
+    let (says, is_there) = sync_channel(1);
     let thread = std::thread::Builder::new().name("watchdog".to_owned());
-    thread.spawn(move || keep(&reader))?;
+    thread.spawn(move || keep(&reader, &says))?;
+    // Without an answer there is none, and the thread has said why.
+    let _there_is_one = is_there.recv().is_ok();
     Ok(writer)
 }
 
 /// Keeps a watchdog running. It ends by itself only when this process does, and is then nobody's child any more.
-fn keep(pipe: &PipeReader) {
+fn keep(pipe: &PipeReader, is_there: &SyncSender<()>) {
+    let run = |mut command: Command| {
+        let mut watchdog = command.spawn()?;
+        let _is_the_first = is_there.try_send(()).is_ok();
+        watchdog.wait()
+    };
     for _ in 0..WATCHDOG_STARTS_MAX {
-        let ended = command(pipe).and_then(|mut command| command.spawn()?.wait());
-        match ended {
+        match command(pipe).and_then(run) {
             Ok(status) => tracing::warn!(%status, "the watchdog was ended by somebody else"),
             Err(error) => return warn_of_none(&error),
         }
