@@ -1,12 +1,9 @@
 //! Source code, coloured line by line: comments, texts, numbers, keywords and what is called, in the languages that models write most. A few
 //! tables instead of grammars: what they get wrong is a colour.
 
-const OFF: &str = "\u{1b}[0m";
-const DIM: &str = "\u{1b}[2m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
+use super::markdown::{CYAN, DIM, GREEN, OFF, YELLOW};
+
 const MAGENTA: &str = "\u{1b}[35m";
-const CYAN: &str = "\u{1b}[36m";
 
 /// How a language is written, as far as colours show it.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use toolgate::shape::visible;
 
 use super::ahead::{Ahead, typed_ahead};
 use super::background::{self, Signs};
-use super::keys::{Coloured, CompletesLive, GoesOn, Hints, PROMPT, PromptLine};
+use super::keys::{Coloured, CompletesLive, EnteredLine, GoesOn, Hints, PROMPT, PromptLine};
 use super::live_offer::LiveOffer;
 use super::model::NO_MODEL;
 use super::{After, Chat, history};
@@ -117,6 +117,7 @@ fn editor(chat: &Chat<'_>, was_empty: &Arc<AtomicBool>) -> Reedline {
         .with_hinter(Box::new(Hints::new(offer(), colours)))
         .with_highlighter(Box::new(Coloured { is_empty: was_empty.clone() }))
         .with_validator(Box::new(GoesOn))
+        .with_transient_prompt(Box::new(EnteredLine))
         .with_ansi_colors(colours)
         .use_bracketed_paste(true)
         .with_poll_interval(LOOK)

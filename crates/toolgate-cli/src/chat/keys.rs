@@ -24,6 +24,9 @@ const COLUMNS: usize = 80;
 /// What stands before the line.
 pub(super) const PROMPT: &str = "> ";
 
+/// What stands before the lines that it goes on in.
+const MORE: &str = "· ";
+
 /// What stands before the line, and beside it.
 #[derive(Debug)]
 pub(super) struct PromptLine {
@@ -39,7 +42,8 @@ impl Prompt for PromptLine {
 
     fn render_prompt_right(&self) -> Cow<'_, str> {
         let measured = tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-        self.standing.text(measured.filter(|columns| *columns > 0).unwrap_or(COLUMNS)).into()
+        // With a distance to what is typed: without room for both, it gives way.
+        format!("  {}", self.standing.text(measured.filter(|columns| *columns > 0).unwrap_or(COLUMNS))).into()
     }
 
     fn render_prompt_indicator(&self, _mode: PromptEditMode) -> Cow<'_, str> {
@@ -47,7 +51,7 @@ impl Prompt for PromptLine {
     }
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
-        "· ".into()
+        MORE.into()
     }
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
@@ -56,6 +60,32 @@ impl Prompt for PromptLine {
 
     fn get_prompt_right_color(&self) -> Color {
         Color::DarkGray
+    }
+}
+
+/// A line that was entered, as it stays on the screen: without what stood beside it, which would cover its end.
+#[derive(Debug)]
+pub(super) struct EnteredLine;
+
+impl Prompt for EnteredLine {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _mode: PromptEditMode) -> Cow<'_, str> {
+        PROMPT.into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        MORE.into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, _search: PromptHistorySearch) -> Cow<'_, str> {
+        PROMPT.into()
     }
 }
 

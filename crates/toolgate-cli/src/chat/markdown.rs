@@ -5,15 +5,15 @@
 use super::code_colours::{CodeColours, text_length};
 use crate::terminal::Paint;
 
-const OFF: &str = "\u{1b}[0m";
+pub(super) const OFF: &str = "\u{1b}[0m";
 const BOLD: &str = "\u{1b}[1m";
-const DIM: &str = "\u{1b}[2m";
+pub(super) const DIM: &str = "\u{1b}[2m";
 const ITALIC: &str = "\u{1b}[3m";
 const UNDERLINE: &str = "\u{1b}[4m";
 const RED: &str = "\u{1b}[31m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const CYAN: &str = "\u{1b}[36m";
+pub(super) const GREEN: &str = "\u{1b}[32m";
+pub(super) const YELLOW: &str = "\u{1b}[33m";
+pub(super) const CYAN: &str = "\u{1b}[36m";
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";

@@ -10,6 +10,10 @@ use toolgate::policy::Mode;
 use super::LastingHost;
 use crate::columns::width;
 
+/// How much of the line is left to what is typed; where that is longer, the status gives way.
+const TYPED_COLUMNS: usize = 24;
+const TYPED_COLUMNS_MIN: usize = 8;
+
 /// Between two parts.
 const GAP: &str = " · ";
 
@@ -109,17 +113,23 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// As much as there is room for: most of the line belongs to what is typed.
+    /// As much as there is room for beside what is typed. What runs without a question is the last thing to go but one.
     fn text(self, columns: usize) -> String {
         let Self { ready, total, model, mode, tokens } = self;
         let servers = if total == 1 { format!("{ready}/1 server") } else { format!("{ready}/{total} servers") };
         let model = model.unwrap_or("no model").to_owned();
         let tokens = if tokens == 0 { None } else { Some(count_text(tokens)) };
         let mode = mode.as_str().to_owned();
-        let full: Vec<String> = [servers.clone(), model, mode.clone()].into_iter().chain(tokens.clone()).collect();
-        let less: Vec<String> = [servers, mode].into_iter().chain(tokens).collect();
-        let shorter = [(full.join(GAP), 2), (less.join(GAP), 3), (format!("{ready}/{total}"), 3)];
-        let fits = |(text, part): &(String, usize)| width(text) <= columns / part;
+        let short = format!("{ready}/{total}");
+        let with_tokens = |parts: &[&str]| parts.iter().copied().chain(tokens.as_deref()).collect::<Vec<_>>().join(GAP);
+        let shorter = [
+            (with_tokens(&[&servers, &model, &mode]), TYPED_COLUMNS),
+            (with_tokens(&[&short, &model, &mode]), TYPED_COLUMNS),
+            (with_tokens(&[&short, &mode]), TYPED_COLUMNS),
+            ([&*short, &mode].join(GAP), TYPED_COLUMNS),
+            (short, TYPED_COLUMNS_MIN),
+        ];
+        let fits = |(text, typed): &(String, usize)| width(text) + typed <= columns;
         shorter.into_iter().find(fits).map(|(text, _)| text).unwrap_or_default()
     }
 }
@@ -145,8 +155,11 @@ mod tests {
             (parts, 80, "3/4 servers · no model · default"),
             (Parts { total: 1, ready: 0, ..parts }, 80, "0/1 server · no model · default"),
             (Parts { model: Some("m"), tokens: 1234, ..parts }, 80, "3/4 servers · m · default · 1.2k tokens"),
-            (parts, 63, "3/4 servers · default"),
-            (parts, 50, "3/4"),
+            (parts, 56, "3/4 servers · no model · default"),
+            (parts, 50, "3/4 · no model · default"),
+            (Parts { tokens: 7, ..parts }, 50, "3/4 · default · 7 tokens"),
+            (Parts { tokens: 7, ..parts }, 40, "3/4 · default"),
+            (parts, 36, "3/4"),
             (parts, 20, "3/4"),
             (parts, 4, ""),
         ];

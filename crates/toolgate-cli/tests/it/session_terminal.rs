@@ -37,7 +37,7 @@ fn a_session_from_beginning_to_end() {
         toolgate [VERSION] · /help shows what there is to type
         no model is set: `\"model\": {\"name\": \"…\"}` in your settings adds one
         🟢 one is ready: 3 tools
-        > /call echo message=hi                                              1/1 server · no model · default
+        > /call echo message=hi
         hi
         >                                                                    1/1 server · no model · default
         ",
@@ -142,8 +142,8 @@ fn a_narrow_window_is_enough() {
     let mut terminal = begun(&room, 100);
     terminal.presses("/call echo message=narrow");
     terminal.sees("/call echo message=narrow");
-    terminal.resize(40);
-    let is_drawn = |line: &str| line.starts_with("> /call echo message=narrow") && line.ends_with(" 1/1");
+    terminal.resize(44);
+    let is_drawn = |line: &str| line.starts_with("> /call echo message=narrow") && line.ends_with("  1/1 · default");
     terminal.until("a shorter status", |screen| screen.lines().any(is_drawn));
     terminal.presses(" \r");
     terminal.sees_line("narrow");
