@@ -25,7 +25,7 @@ use crate::error::{Error, Result, last_words};
 use crate::limits::CHILD_GRACE_MS;
 use crate::link::{Inbound, Link, Outgoing};
 use crate::peer::lock;
-use crate::transport::child_start::{self, Started};
+use crate::transport::child_start;
 use crate::transport::process_group::{self, ProcessGroup};
 use crate::transport::stderr_tail::StderrTail;
 use crate::transport::stream;
@@ -69,7 +69,7 @@ impl ChildConfig {
             let source = self.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map_or(source, no_such_folder);
             Error::Spawn { program: self.program.to_string_lossy().into_owned(), source: Arc::new(source) }
         };
-        let Started { mut child, group } = child_start::start(self).await.map_err(failed)?;
+        let (mut child, group) = child_start::start(self).await.map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Error::protocol("the child has no pipes"));

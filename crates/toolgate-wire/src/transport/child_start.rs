@@ -21,11 +21,8 @@ use crate::transport::watchdog::Newcomer;
 /// What reads a script that does not say what reads it, as `execvp` has it.
 const SHELL: &str = "/bin/sh";
 
-/// A process and its group.
-pub(crate) struct Started {
-    pub(crate) child: Child,
-    pub(crate) group: Option<ProcessGroup>,
-}
+/// A process and its group. They are ended when nobody takes them, however far whoever wanted them had come.
+struct Started(Option<(Child, Option<ProcessGroup>)>);
 
 impl Started {
     fn new(child: Child, newcomer: Newcomer) -> Self {
@@ -33,12 +30,21 @@ impl Started {
         if let Some(leader) = leader {
             newcomer.has_come(leader);
         }
-        Self { child, group: leader.map(ProcessGroup) }
+        Self(Some((child, leader.map(ProcessGroup))))
     }
 }
 
-/// Starts a child from the one thread that does nothing else: starting takes as long as the system needs to load a program.
-pub(crate) async fn start(config: &ChildConfig) -> io::Result<Started> {
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some((_, Some(unwanted))) = &self.0 {
+            unwanted.signal(Signal::KILL);
+        }
+    }
+}
+
+/// Starts a child from the one thread that does nothing else: starting takes as long as the system needs to load a program. The process, and its
+/// group.
+pub(crate) async fn start(config: &ChildConfig) -> io::Result<(Child, Option<ProcessGroup>)> {
     type Job = Box<dyn FnOnce() + Send>;
     static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
@@ -51,17 +57,13 @@ pub(crate) async fn start(config: &ChildConfig) -> io::Result<Started> {
     let config = config.clone();
     let job = Box::new(move || {
         let _entered = runtime.enter();
-        if done.is_closed() {
-            return;
-        }
-        // A child that nobody waits for any more must not be left behind.
-        if let Err(Ok(Started { group: Some(unwanted), .. })) = done.send(start_here(&config)) {
-            unwanted.signal(Signal::KILL);
+        if !done.is_closed() {
+            let _somebody_waits = done.send(start_here(&config)).is_ok();
         }
     });
     let gone = || io::Error::other("there is no thread to start it from");
     starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-    started.await.map_err(|_| gone())?
+    started.await.map_err(|_| gone())??.0.take().ok_or_else(gone)
 }
 
 fn start_here(config: &ChildConfig) -> io::Result<Started> {
@@ -150,6 +152,28 @@ mod tests {
             config.env = path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
             config.cwd = Some(room.path().to_owned());
             assert_eq!(located(&config), expected.map(PathBuf::from), "{program} on {path:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_child_whose_starter_went_away_is_ended() {
+        let room = tempfile::tempdir().unwrap();
+        let told = room.path().join("told");
+        let mut config = ChildConfig::new(SHELL);
+        config.args = ["-c", "trap '' TERM; echo $$ >pid; mv pid told; exec /bin/sleep 1000"].map(Into::into).to_vec();
+        config.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
+        config.cwd = Some(room.path().to_owned());
+        let mut starting = Box::pin(start(&config));
+        assert!(futures_util::poll!(&mut starting).is_pending());
+        // It may have been handed over by now, or not: nobody takes it.
+        while !told.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        drop(starting);
+        let pid = std::fs::read_to_string(told).unwrap().trim().parse().ok().and_then(Pid::from_raw).unwrap();
+        let is_there = || rustix::process::test_kill_process_group(pid).is_ok();
+        while is_there() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
     }
 }
