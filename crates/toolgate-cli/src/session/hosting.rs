@@ -131,16 +131,16 @@ impl Session {
             if session.options.debug && session.lasting.is_none() {
                 let_servers_speak(host, &session.printer);
             }
-            let is_over = tokio::select! {
-                () = host.shutdown() => true,
-                () = interrupts.next() => false, // Whoever says it twice means it.
-            };
+            if session.lasting.is_none() && session.visit.is_none() {
+                host.leave_offers_to_the_system();
+            }
+            tokio::select! {
+                () = host.shutdown() => {}
+                () = interrupts.next() => {} // Whoever says it twice means it.
+            }
             session.printer.talk().give_up_question();
             if session.lasting.is_some() {
                 session.printer.talk().asks_again();
-            }
-            if is_over && session.lasting.is_none() && session.visit.is_none() {
-                host.leave_offers_to_the_system();
             }
             Ok(ended)
         })

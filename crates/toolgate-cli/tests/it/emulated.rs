@@ -11,6 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::pseudo_terminal::PseudoTerminal;
 use crate::room::Room;
 
+/// How long a person looks for the prompt before they type anyway.
+const A_MOMENT: Duration = Duration::from_millis(400);
+
 /// How long a text may take to appear.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -82,7 +85,13 @@ impl Emulated {
         String::from_utf8_lossy(&self.raw.lock().unwrap()).contains(text)
     }
 
+    /// Types; a command a moment later when nobody reads keys right now, as a person would who looks at the prompt.
     pub(crate) fn presses(&mut self, keys: &str) {
+        let deadline = Instant::now() + A_MOMENT;
+        let reads_keys = || self.screen.lock().unwrap().screen().bracketed_paste();
+        while keys.starts_with('/') && !reads_keys() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 

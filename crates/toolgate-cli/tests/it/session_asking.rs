@@ -66,9 +66,11 @@ fn a_question_ends_with_the_call_it_is_about() {
     terminal.sees("🟢 one is ready");
     for _time in 0..2 {
         terminal.presses("/call hasty\r");
-        terminal.until("a prompt below the answer", |screen| screen.contains("done\n>"));
+        // The question may have been drawn before the answer, or just after it; a prompt stands below both.
+        let stands = |screen: &str| screen.lines().last().is_some_and(|line| line.starts_with(">  "));
+        terminal.until("a prompt below the answer", |screen| screen.contains("done\n") && stands(screen));
         terminal.presses("/clear\r");
-        terminal.until("a clear screen", |screen| !screen.contains("done"));
+        terminal.until("a clear screen", |screen| !screen.contains("done") && stands(screen));
     }
     terminal.presses("/call echo message=all-keys-arrive\r");
     terminal.sees_line("all-keys-arrive");

@@ -144,6 +144,8 @@ fn a_server_that_is_only_remembered_is_not_called_ready() {
     terminal.presses("/call late__echo message=hi\r");
     terminal.sees("1/2 servers");
     terminal.presses("/clear\r");
+    let is_clear = |screen: &str| !screen.contains("resting") && screen.lines().any(|line| line.starts_with(">  "));
+    terminal.until("a clear screen", is_clear);
     terminal.presses("/mcp late\r");
     terminal.sees("🔴 late - Disconnected");
     terminal.sees("error: MCP server late");
