@@ -1,5 +1,6 @@
 //! Ctrl-C, a closed terminal and SIGTERM: the person, or whoever supervises us, wants us to stop. What is under way is cancelled at the server first.
 
+use std::sync::OnceLock;
 use std::task::Poll;
 
 use futures_util::StreamExt as _;
@@ -56,8 +57,10 @@ pub(crate) async fn interrupted() {
 
 /// The signals that ask us to stop: those that whoever started us has not switched off, as `nohup` does.
 pub(crate) fn heeded() -> impl Iterator<Item = i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = ignored_in(&status);
+    // As it was when it was first asked about: nobody switches them off later, and commands ask more than once.
+    static IGNORED: OnceLock<u64> = OnceLock::new();
+    let ignored =
+        *IGNORED.get_or_init(|| ignored_in(&std::fs::read_to_string("/proc/self/status").unwrap_or_default()));
     [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(move |number| ignored >> (number - 1) & 1 == 0)
 }
 

@@ -85,10 +85,10 @@ impl Chat<'_> {
     }
 
     fn help(&mut self, about: &str) -> Result<Ending> {
-        if let Some(command) = find(about.trim()).filter(|command| program_words(command.name, Vec::new()).is_some()) {
+        let about = about.trim();
+        if let Some(command) = find(about).filter(|command| program_words(command.name, Vec::new()).is_some()) {
             return Ok(self.run(vec![command.name.to_owned(), "--help".to_owned()]));
         }
-        let about = about.trim();
         if !about.is_empty() && !COMMANDS.iter().any(|command| command.name.contains(about)) {
             return self.prompt(about, "help");
         }

@@ -274,37 +274,34 @@ impl Board {
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
         // Whoever looks for a name in it waits for those that could claim it.
-        let firm = |names: Vec<ServerName>| names.into_iter().map(|name| (name, Claim::Firm)).collect::<Vec<_>>();
-        let build = |names| build(&firm(names), offers, self.naming, &mut NameBook::default());
+        let build = |servers: Vec<(ServerName, Claim)>| {
+            let firm: Vec<_> = servers.into_iter().map(|(name, _)| (name, Claim::Firm)).collect();
+            build(&firm, offers, self.naming, &mut NameBook::default())
+        };
         match self.some_of(shown) {
-            Some(names) => build(names),
-            None => kept(fresh, now, || build(self.manager.names())),
+            Some(servers) => build(servers),
+            None => kept(fresh, now, || build(claims(self.manager.settled()))),
         }
     }
 
     /// What the servers that are shown offer, named as among all of them.
     fn catalog_kept(&self, shown: &Shown) -> Arc<Catalog> {
         let all = self.catalog();
-        let mut names = claims(self.manager.settled());
-        let count = names.len();
-        names.retain(|(name, _)| shown.has(name));
-        if names.len() == count {
-            return all;
-        }
+        let Some(servers) = self.some_of(shown) else { return all };
         let mut state = lock(&self.state);
         let State { offers, book, .. } = &mut *state;
-        build(&names, offers, self.naming, book)
+        build(&servers, offers, self.naming, book)
     }
 
-    /// The servers that are shown, where there are others.
-    fn some_of(&self, shown: &Shown) -> Option<Vec<ServerName>> {
+    /// The servers that are shown, where there are others, each with its claim to names among all of them.
+    fn some_of(&self, shown: &Shown) -> Option<Vec<(ServerName, Claim)>> {
         if !shown.are_lent() {
             return None;
         }
-        let mut names = self.manager.names();
-        let count = names.len();
-        names.retain(|name| shown.has(name));
-        (names.len() < count).then_some(names)
+        let mut servers = claims(self.manager.settled());
+        let count = servers.len();
+        servers.retain(|(name, _)| shown.has(name));
+        (servers.len() < count).then_some(servers)
     }
 
     /// The servers that are shown, in order, and whether each has settled.
