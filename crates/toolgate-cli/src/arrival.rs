@@ -16,7 +16,7 @@ use crate::limits::AWAITED_NAMES_MAX;
 use crate::talk::Talk;
 
 /// When nothing has arrived for this long, what is there is shown.
-const QUIET_MIN: Duration = Duration::from_millis(3);
+const QUIET_MIN: Duration = Duration::from_millis(2);
 
 /// Servers that took long to start arrive at longer intervals: this part of the time since the beginning counts as a moment.
 const QUIET_PART: f64 = 0.10;
@@ -206,10 +206,11 @@ pub(crate) async fn all_settled(host: &Host, talk: &Talk) {
 /// Waits for something that servers have to settle for, and says who is waited for.
 pub(crate) async fn explained<T>(host: &Host, talk: &Talk, waiting: impl Future<Output = T>) -> T {
     let mut waiting = std::pin::pin!(waiting);
-    let mut explained = tokio::time::interval(UNEXPLAINED_WAIT);
-    explained.tick().await;
+    // `interval` ticks at once, for which a timer takes a millisecond.
+    let mut explained = tokio::time::interval_at(Instant::now() + UNEXPLAINED_WAIT, UNEXPLAINED_WAIT);
     let done = loop {
         tokio::select! {
+            biased;
             done = &mut waiting => break done,
             _ = explained.tick() => {
                 let views = host.servers();

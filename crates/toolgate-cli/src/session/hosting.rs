@@ -135,6 +135,7 @@ impl Session {
                 host.leave_offers_to_the_system();
             }
             tokio::select! {
+                biased;
                 () = host.shutdown() => {}
                 () = interrupts.next() => {} // Whoever says it twice means it.
             }
