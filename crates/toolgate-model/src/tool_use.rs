@@ -54,7 +54,9 @@ impl ToolUse<'_> {
             Err(what) => Ended::refused("malformed", format!("The call was not made: {what}. Write them again.")),
             Ok(arguments) => self.find(&call.name, arguments.clone()).await,
         };
-        let ending = CallEnding { word, is_error, took: started.elapsed(), outcome, told: told.text.clone() };
+        let report = outcome.as_ref().and_then(|outcome| outcome.report());
+        let took = report.map_or_else(|| started.elapsed(), |report| report.took);
+        let ending = CallEnding { word, is_error, took, outcome, told: told.text.clone() };
         (self.events)(TurnEvent::CallEnded(news.clone(), ending));
         (told, is_error)
     }

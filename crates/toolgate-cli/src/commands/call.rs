@@ -123,7 +123,8 @@ impl Calling<'_> {
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
-        let ended = Ended { name, tool: &tool, arguments: &arguments, outcome: &outcome, took: started.elapsed() };
+        let took = outcome.report().map_or_else(|| started.elapsed(), |report| report.took);
+        let ended = Ended { name, tool: &tool, arguments: &arguments, outcome: &outcome, took };
         match printer.form() {
             Form::Json => ended.print_json(printer),
             Form::Text => ended.print_text(printer, self.arguments.raw),

@@ -75,6 +75,8 @@ pub struct CallReport {
     pub structured: Option<RawJson>,
     /// What the whole result is kept as, when it was too large for a model to be shown whole.
     pub kept: Option<ResultHandle>,
+    /// How long the call took, without the time of whoever was asked about it.
+    pub took: Duration,
 }
 
 impl CallReport {

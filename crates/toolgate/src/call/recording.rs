@@ -26,6 +26,8 @@ pub(super) struct Recording<'a> {
     record: Option<Box<AuditRecord>>,
     pub(super) verdict: Verdict,
     started: Instant,
+    /// How long somebody thought about it.
+    pondered: Duration,
     /// What the record of the beginning is referred to by, once it is written by the keeper. There while that is waited for.
     beginning: Option<Arc<OnceLock<u64>>>,
 }
@@ -35,7 +37,7 @@ impl<'a> Recording<'a> {
         let started = Instant::now();
         // Nothing is gathered for somebody who keeps nothing.
         let record = context.rules.audit.keeps_records().then(|| Box::new(record_of(context, subject, &verdict)));
-        Self { context, record, verdict, started, beginning: None }
+        Self { context, record, verdict, started, pondered: Duration::ZERO, beginning: None }
     }
 
     /// What is called is described in another way than when it was asked for.
@@ -46,7 +48,13 @@ impl<'a> Recording<'a> {
         self.verdict = verdict;
     }
 
-    pub(super) fn confirmed(&mut self, answer: &Confirmation) {
+    /// How long the call has taken. The time of whoever was asked about it is theirs.
+    pub(super) fn took(&self) -> Duration {
+        self.started.elapsed().saturating_sub(self.pondered)
+    }
+
+    pub(super) fn confirmed(&mut self, answer: &Confirmation, pondered: Duration) {
+        self.pondered = pondered;
         let Some(record) = &mut self.record else { return };
         record.confirmation = Some(match answer {
             Confirmation::Proceed(Remember::No) => "once",
@@ -117,7 +125,7 @@ impl<'a> Recording<'a> {
         let mut record = self.record.take()?;
         record.outcome = outcome;
         record.error = error.map(|error| (error.kind().as_str().to_owned(), error.to_string()));
-        record.took = self.started.elapsed();
+        record.took = self.took();
         record.result_bytes = result_bytes;
         let keeper = self.context.keeper();
         let beginning = self.beginning.take();

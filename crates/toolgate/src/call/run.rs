@@ -3,7 +3,9 @@
 //! one record, also one that nobody waits for any more.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use toolgate_wire::RawJson;
 use toolgate_wire::view::CallResult;
 
 use super::checks::Checks;
@@ -29,7 +31,7 @@ pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: Run
     let subject = Subject::of(call, context);
     let verdict = subject.judge(context);
     let mut recording = Recording::begin(context, &subject, verdict);
-    let outcome = 'ended: {
+    let mut outcome = 'ended: {
         // Nothing is started for a call that is forbidden.
         if recording.verdict.decision == Decision::Deny {
             break 'ended CallOutcome::Denied(recording.verdict.clone());
@@ -50,6 +52,9 @@ pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: Run
         recording.is_about(&subject_now, subject_now.judge(context));
         run_decided(context, &subject_now, &mut recording, live, options).await
     };
+    if let CallOutcome::Completed(report) | CallOutcome::ToolError(report) = &mut outcome {
+        report.took = recording.took();
+    }
     recording.end(&outcome).await;
     outcome
 }
@@ -104,8 +109,9 @@ async fn confirmed(
     let seen = subject.as_grants_see_it(context, &all_tools);
     let question = question(context, subject, &seen, recording).await;
     let offered = question.choices.clone();
+    let asked = Instant::now();
     let answer = context.rules.confirmer.confirm(question).await;
-    recording.confirmed(&answer);
+    recording.confirmed(&answer, asked.elapsed());
     let remember = match answer {
         Confirmation::Refuse { reason } => return Err(CallOutcome::Refused { reason }),
         Confirmation::Proceed(remember) => remember,
@@ -198,24 +204,25 @@ async fn keep_large(context: &CallContext, call: &PreparedCall, mut outcome: Cal
 }
 
 fn finish(call: &PreparedCall, checks: &Checks, result: CallResult) -> CallOutcome {
-    let name = call.name.clone();
+    let report = |structured: Option<RawJson>, result: CallResult| {
+        let name = call.name.clone();
+        CallReport { name, result, structured, kept: None, took: Duration::ZERO }
+    };
     if result.is_error {
-        let structured = result.structured.clone();
-        return CallOutcome::ToolError(CallReport { name, result, structured, kept: None });
+        return CallOutcome::ToolError(report(result.structured.clone(), result));
     }
     let Some(promised) = checks.output() else {
-        let structured = result.structured.clone();
-        return CallOutcome::Completed(CallReport { name, result, structured, kept: None });
+        return CallOutcome::Completed(report(result.structured.clone(), result));
     };
     let structured = result.structured.clone().or_else(|| schema::repair(&result));
     let broken = |how: String| {
-        let what = format!("the result of `{name}` is not what the tool promises: {how}");
+        let what = format!("the result of `{}` is not what the tool promises: {how}", call.name);
         CallOutcome::Failed(Error::new(ErrorKind::InvalidResult, what).about(&call.tool.id.server))
     };
     match &structured {
         None => broken("it has no structured content".to_owned()),
         Some(data) => match promised.check(data) {
-            Ok(_) => CallOutcome::Completed(CallReport { name, result, structured, kept: None }),
+            Ok(_) => CallOutcome::Completed(report(structured, result)),
             Err(violations) => broken(violations.to_string()),
         },
     }

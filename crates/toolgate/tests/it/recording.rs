@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -130,4 +130,34 @@ async fn the_mode_of_a_record_is_the_one_it_was_decided_in() {
     assert_eq!(call(&host, "echo", json!({"message": "x"})).await.as_str(), "completed");
     assert_eq!(notes.told(), ["begin echo default", "completed echo Some(7) default"]);
     assert_eq!(host.calls().mode(), Mode::Yolo);
+}
+
+/// Says yes after a while.
+struct Ponders(Duration);
+
+impl Confirmer for Ponders {
+    fn confirm(&self, _question: ConfirmationRequest) -> BoxFuture<'_, Confirmation> {
+        Box::pin(async {
+            tokio::time::sleep(self.0).await;
+            Confirmation::Proceed(Remember::No)
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_time_of_whoever_is_asked_is_not_that_of_the_call() {
+    let room = room();
+    let pondered = Duration::from_millis(200);
+    let rules = CallRules {
+        confirmer: Arc::new(Ponders(pondered)),
+        presence: Presence::Interactive,
+        permissions: Permissions::new(Policy::new(vec![])),
+        ..CallRules::default()
+    };
+    let host = host(&room, rules).await;
+    let began = Instant::now();
+    let outcome = call(&host, "echo", json!({"message": "x"})).await;
+    let elapsed = began.elapsed();
+    let took = outcome.report().expect("it was made").took;
+    assert!(!took.is_zero() && took + pondered <= elapsed, "{took:?} of {elapsed:?}");
 }
