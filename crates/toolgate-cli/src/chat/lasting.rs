@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use toolgate::audit::AuditSink;
 use toolgate::expose::{SlashCommand, SlashCommands};
 use toolgate::grants::Grants;
+use toolgate::registry::CatalogPrompt;
 use toolgate::results::ResultStore;
 use toolgate::trust::AdmittedServers;
 use toolgate::{CallRules, Host, Interest, Memory, ServerName, ServerView};
@@ -130,6 +131,14 @@ impl LastingHost {
         let (commands, untold) = &mut *prompts;
         untold.extend(commands.follow(&catalog, &command_names()));
         commands.all().to_vec()
+    }
+
+    /// What a prompt is called as a command.
+    pub(crate) fn command_of(&self, prompt: &CatalogPrompt) -> Arc<str> {
+        let is_it = |command: &&SlashCommand| {
+            command.prompt.server == prompt.server && command.prompt.prompt.name == prompt.prompt.name
+        };
+        self.prompts().iter().find(is_it).map_or_else(|| prompt.name.clone(), |command| command.name.clone())
     }
 
     /// The prompt behind a command.

@@ -15,21 +15,24 @@ use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
 
+/// Prints what one server offers, after others or not. Whether that is anything.
+pub(super) type PrintBlock<'a> = dyn Fn(&ServerName, &Catalog, bool, &mut Printer) -> Result<bool> + 'a;
+
 /// One kind of thing that servers offer.
-pub(super) struct Offers {
+pub(super) struct Offers<'a> {
     /// What servers are asked for.
     pub(super) interest: Interest,
     /// What people call it.
     pub(super) plural: &'static str,
     /// The kinds of entries that may be set aside.
     pub(super) kinds: &'static [&'static str],
-    /// Prints what one server offers, after others or not. Whether that is anything.
-    pub(super) block: fn(&ServerName, &Catalog, bool, &mut Printer) -> Result<bool>,
+    /// Prints what one server offers.
+    pub(super) block: &'a PrintBlock<'a>,
     /// Writes what all servers offer.
     pub(super) json: fn(&mut ObjectWriter<'_>, &Catalog) -> std::io::Result<()>,
 }
 
-impl Offers {
+impl Offers<'_> {
     /// Lists what the one server that was asked for offers, or all of them.
     pub(super) fn list(&self, session: &mut Session, only: Option<&str>, fresh: bool) -> Result<Ending> {
         let only = one_server(session.options(), only)?;
@@ -49,7 +52,7 @@ impl Offers {
 
 /// One run of a command.
 struct Listing<'a> {
-    offers: &'a Offers,
+    offers: &'a Offers<'a>,
     servers: AdmittedServers,
     troubles: Troubles,
     waiting: Waiting,

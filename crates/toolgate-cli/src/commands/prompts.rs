@@ -29,28 +29,45 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    // In a session a prompt is a command, which may be called otherwise.
+    let lasting = session.lasting().cloned();
+    let typed = |prompt: &CatalogPrompt| match &lasting {
+        Some(host) => typed_in_session(&host.command_of(prompt), prompt),
+        None => typed(prompt),
+    };
     let prompts = Offers {
         interest: Interest::PROMPTS,
         plural: "prompts",
         kinds: &["prompt"],
-        block: print_block,
+        block: &|server, catalog, is_any, printer| {
+            print_block(catalog, server, printer, Shown { is_any, typed: &typed })
+        },
         json: |object, catalog| object.array("prompts", catalog.prompts(), write_prompt),
     };
     prompts.list(session, arguments.only.as_deref(), arguments.fresh)
 }
 
+/// How prompts are shown.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    /// Whether others stand before them.
+    is_any: bool,
+    /// What to type.
+    typed: &'a dyn Fn(&CatalogPrompt) -> String,
+}
+
 /// Prints what a server offers. Whether that is anything.
-fn print_block(server: &ServerName, catalog: &Catalog, is_any: bool, printer: &mut Printer) -> Result<bool> {
+fn print_block(catalog: &Catalog, server: &ServerName, printer: &mut Printer, shown: Shown<'_>) -> Result<bool> {
     let prompts: Vec<&CatalogPrompt> = catalog.prompts().iter().filter(|prompt| prompt.server == *server).collect();
     print_unusable(printer, catalog, server, &["prompt"]);
     if prompts.is_empty() {
         return Ok(false);
     }
-    if is_any {
+    if shown.is_any {
         printer.line("")?;
     }
     heading(printer, server, &counted(prompts.len(), "prompt"))?;
-    let names: Vec<String> = prompts.iter().map(|prompt| typed(prompt)).collect();
+    let names: Vec<String> = prompts.iter().map(|prompt| (shown.typed)(prompt)).collect();
     let lines = names.iter().zip(&prompts).map(|(name, prompt)| Row {
         name,
         about: prompt.prompt.description.as_deref().or(prompt.prompt.title.as_deref()),
@@ -61,9 +78,18 @@ fn print_block(server: &ServerName, catalog: &Catalog, is_any: bool, printer: &m
 
 /// What to type: `review file=… [style=…]`.
 pub(crate) fn typed(prompt: &CatalogPrompt) -> String {
-    let mut text = prompt.name.to_string();
+    with_arguments(prompt.name.to_string(), "", prompt)
+}
+
+/// What to type in a session: `/review --file=… [--style=…]`.
+fn typed_in_session(command: &str, prompt: &CatalogPrompt) -> String {
+    with_arguments(format!("/{command}"), "--", prompt)
+}
+
+fn with_arguments(command: String, before: &str, prompt: &CatalogPrompt) -> String {
+    let mut text = command;
     for argument in prompt.arguments() {
-        let word = format!("{}=…", argument.name);
+        let word = format!("{before}{}=…", argument.name);
         text.push_str(&if argument.required { format!(" {word}") } else { format!(" [{word}]") });
     }
     text

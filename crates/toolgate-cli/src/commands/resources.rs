@@ -36,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         interest: Interest::RESOURCES,
         plural: "resources",
         kinds: &KINDS,
-        block: print_block,
+        block: &print_block,
         json: |object, catalog| {
             object.array("resources", catalog.resources(), write_resource)?;
             object.array("templates", catalog.templates(), write_template)

@@ -26,7 +26,7 @@ fn each_line_is_a_command_on_the_same_servers() {
         hi
         5
         one  1 prompt
-          greet who=… [style=…]  the scripted prompt greet
+          /greet --who=… [--style=…]  the scripted prompt greet
         Say hello
         Begin here.
         --- exit 0
