@@ -1,5 +1,7 @@
 //! Text in columns: how wide it is on a terminal, cut and filled up to a width, and tables that fit.
 
+use std::borrow::Cow;
+
 use comfy_table::{ContentArrangement, Table};
 use toolgate::shape::visible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -17,9 +19,9 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// The text, or as much of its start as fits.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
-        return text.to_owned();
+        return text.into();
     }
     let mut kept = String::new();
     let mut taken = 1; // The mark at the end.
@@ -33,7 +35,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     if columns > 0 {
         kept.push(CUT);
     }
-    kept
+    kept.into()
 }
 
 /// A line, broken where the screen ends.
@@ -71,9 +73,12 @@ pub(crate) fn filled(text: &str, columns: usize) -> String {
 /// The first sentence of the first line: what a person would say in a list.
 pub(crate) fn summary(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    let ends = line.match_indices(". ").map(|(at, _)| at + 1);
+    let ends = line.match_indices('.').map(|(at, _)| at + 1);
     // A dot inside a sentence, as in `e.g. this`, is followed by a small letter.
-    let is_end = |at: &usize| line.get(*at..).is_some_and(|rest| !rest.trim_start().starts_with(char::is_lowercase));
+    let is_end = |at: &usize| {
+        let behind = line.get(*at..).filter(|rest| rest.starts_with(' '));
+        behind.is_some_and(|rest| !rest.trim_start().starts_with(char::is_lowercase))
+    };
     let end = ends.into_iter().find(is_end).unwrap_or(line.len());
     line.get(..end).unwrap_or(line)
 }

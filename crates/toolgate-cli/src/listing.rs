@@ -1,6 +1,8 @@
 //! Blocks of a listing for people: a server and what it offers, names in one column and what is said about them in the next.
 
+use std::fmt::Write as _;
 use std::io::Result;
+use std::iter::repeat_n;
 
 use toolgate::discovery::Quarantined;
 use toolgate::registry::Catalog;
@@ -8,7 +10,7 @@ use toolgate::shape::visible;
 use toolgate::wire::Era;
 use toolgate::{ServerName, ServerView};
 
-use crate::columns::{cut, filled, summary, width};
+use crate::columns::{cut, summary, width};
 use crate::json::ObjectWriter;
 use crate::limits::LIKE_LINES_MAX;
 use crate::printer::Printer;
@@ -43,20 +45,25 @@ pub(crate) fn heading(printer: &mut Printer, server: &str, what: &str) -> Result
 
 /// Prints rows below a heading.
 pub(crate) fn rows<'a>(printer: &mut Printer, rows: &[Row<'a>]) -> Result<()> {
-    let names: Vec<_> = rows.iter().map(|row| visible::line(row.name)).collect();
-    let name_columns = names.iter().map(|name| width(name)).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
+    let names: Vec<_> = rows.iter().map(|row| visible::line(row.name)).map(|name| (width(&name), name)).collect();
+    let name_columns = names.iter().map(|(columns, _)| *columns).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
     let room = printer.terminal().columns;
     let paint = printer.paint();
-    for (name, row) in names.iter().zip(rows) {
-        let about = row.about.map(summary).filter(|about| !about.is_empty());
-        let Some(about) = about else {
-            printer.line(&format!("{GAP}{name}"))?;
-            continue;
-        };
-        let start = format!("{GAP}{}{GAP}", filled(name, name_columns));
-        let about = visible::line(about);
-        let about = cut(&about, room.map_or(ABOUT_COLUMNS_MAX, |room| room.saturating_sub(width(&start))));
-        printer.line(format!("{start}{}", paint.dim(about)).trim_end())?;
+    // A listing has hundreds of lines: one piece of memory serves all.
+    let mut line = String::new();
+    for ((columns, name), row) in names.iter().zip(rows) {
+        line.clear();
+        line.push_str(GAP);
+        line.push_str(name);
+        if let Some(about) = row.about.map(summary).filter(|about| !about.is_empty()) {
+            line.extend(repeat_n(' ', name_columns.saturating_sub(*columns)));
+            line.push_str(GAP);
+            let taken = GAP.len() + name_columns.max(*columns) + GAP.len();
+            let about = visible::line(about);
+            let about = cut(&about, room.map_or(ABOUT_COLUMNS_MAX, |room| room.saturating_sub(taken)));
+            let _written = write!(line, "{}", paint.dim(about)).is_ok();
+        }
+        printer.line(line.trim_end())?;
     }
     Ok(())
 }

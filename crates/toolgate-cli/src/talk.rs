@@ -257,7 +257,7 @@ impl Talk {
         }
         bar.set_position(whole_percent(percent.unwrap_or_default()));
         let room = measured_columns().unwrap_or(COLUMNS).saturating_sub(BESIDE);
-        bar.set_message(cut(&visible::line(for_what), room));
+        bar.set_message(cut(&visible::line(for_what), room).into_owned());
     }
 
     /// The command is about to do what it is for, and that may take its time.

@@ -126,7 +126,7 @@ impl RawJson {
     }
 
     /// A value within this one.
-    fn part(&self, value: &[u8]) -> Self {
+    pub(crate) fn part(&self, value: &[u8]) -> Self {
         Self(self.0.slice_ref(value))
     }
 
@@ -171,7 +171,7 @@ fn is_key(written: &[u8], key: &str) -> bool {
 }
 
 /// The key that is written like this.
-fn key_text(written: &[u8]) -> Cow<'_, str> {
+pub(crate) fn key_text(written: &[u8]) -> Cow<'_, str> {
     if !written.contains(&b'\\') {
         return String::from_utf8_lossy(written);
     }

@@ -17,6 +17,7 @@ mod hex;
 mod keychain;
 pub mod limits;
 mod own_files;
+mod parts_digest;
 mod secret;
 mod server_name;
 mod shown_name;

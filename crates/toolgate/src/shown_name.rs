@@ -16,9 +16,17 @@ const HASH_DIGITS: usize = 8;
 /// Only characters that names may have, and not too many of them.
 pub(crate) fn clean(name: &str) -> String {
     // Most names are what they may be.
-    if name.len() <= EXPOSED_NAME_CHARS_MAX && name.bytes().all(|byte| is_legal(char::from(byte))) {
+    if is_clean(name) {
         return name.to_owned();
     }
+    cleaned(name)
+}
+
+fn is_clean(name: &str) -> bool {
+    name.len() <= EXPOSED_NAME_CHARS_MAX && name.bytes().all(|byte| is_legal(char::from(byte)))
+}
+
+fn cleaned(name: &str) -> String {
     let cleaned: String = name.chars().map(|letter| if is_legal(letter) { letter } else { '_' }).collect();
     if cleaned.len() <= EXPOSED_NAME_CHARS_MAX {
         return cleaned;
@@ -34,7 +42,8 @@ fn is_legal(letter: char) -> bool {
 
 /// The name under which every tool can be called.
 pub(crate) fn qualified(server: &str, tool: &str) -> String {
-    clean(&format!("{server}{BETWEEN}{tool}"))
+    let name = [server, BETWEEN, tool].concat();
+    if is_clean(&name) { name } else { cleaned(&name) }
 }
 
 /// The name of a tool where all are shown with their servers.
@@ -72,8 +81,8 @@ pub(crate) fn folded(name: &str) -> String {
 /// The spellings by which a restriction knows a tool or a server: its own name, and the name as it is shown.
 pub(crate) fn spellings(name: &str) -> Vec<String> {
     let mut spellings = vec![folded(name)];
-    if name.len() > EXPOSED_NAME_CHARS_MAX || !name.chars().all(is_legal) {
-        add(&mut spellings, &clean(name));
+    if !is_clean(name) {
+        add(&mut spellings, &cleaned(name));
     }
     spellings
 }

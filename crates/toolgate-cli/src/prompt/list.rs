@@ -120,14 +120,17 @@ impl<'a> List<'a> {
         let mut rows = heading(&question, columns, paint);
         let shown = self.shown();
         if shown.is_empty() {
-            rows.push(cut("  none of the answers begins or reads like that; Backspace takes it back", columns - 1));
+            rows.push(
+                cut("  none of the answers begins or reads like that; Backspace takes it back", columns - 1)
+                    .into_owned(),
+            );
         }
         // The cursor stays in the middle of the page, where there is more than one.
         let first = self.at.saturating_sub(self.page / 2).min(shown.len().saturating_sub(self.page));
         for (place, choice) in shown.iter().enumerate().skip(first).take(self.page) {
             let words = self.choices.get(*choice).map_or("", String::as_str);
             let pointer = if place == self.at { "> " } else { "  " };
-            let row = cut(&format!("{pointer}{}{words}", mark(*choice)), columns - 1);
+            let row = cut(&format!("{pointer}{}{words}", mark(*choice)), columns - 1).into_owned();
             rows.push(if place == self.at { paint.green(row).to_string() } else { row });
         }
         let more = shown.len().saturating_sub(self.page);

@@ -29,7 +29,7 @@ const STAGES: [(&str, &[&str]); 20] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 14] = [
+const GROUND: [&str; 15] = [
     "apart",
     "asker",
     "canonical_json",
@@ -40,6 +40,7 @@ const GROUND: [&str; 14] = [
     "keychain",
     "limits",
     "own_files",
+    "parts_digest",
     "secret",
     "server_name",
     "shown_name",

@@ -33,7 +33,7 @@ pub struct PromptArgument {
 impl Entry for Prompt {
     fn read(raw: RawJson) -> Result<Self, String> {
         let fields = Fields::of(&raw)?;
-        let arguments = fields.arguments.and_then(|arguments| raw.share(arguments).elements()).unwrap_or_default();
+        let arguments = fields.arguments.and_then(|arguments| raw.part(arguments).elements()).unwrap_or_default();
         Ok(Self {
             name: required("name", fields.name)?,
             title: optional(fields.title),
@@ -49,6 +49,6 @@ fn read_argument(raw: &RawJson) -> Option<PromptArgument> {
     Some(PromptArgument {
         name: required("name", fields.name).ok()?,
         description: optional(fields.description),
-        required: fields.required.is_some_and(|required| required.get() == "true"),
+        required: fields.required.is_some_and(|required| required == b"true"),
     })
 }

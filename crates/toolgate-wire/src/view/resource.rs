@@ -65,7 +65,7 @@ impl Entry for Resource {
             title: optional(fields.title),
             description: optional(fields.description),
             mime_type: optional(fields.mime_type),
-            size: fields.size.and_then(|size| size.get().parse().ok()),
+            size: fields.size.and_then(|size| serde_json::from_slice(size).ok()),
             raw: raw.clone(),
         })
     }

@@ -1,7 +1,6 @@
 //! A tool as a server lists it.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::Entry;
 use super::fields::{Fields, optional, required};
@@ -45,8 +44,8 @@ pub struct ToolHints {
 impl Entry for Tool {
     fn read(raw: RawJson) -> Result<Self, String> {
         let fields = Fields::of(&raw)?;
-        let schema = |field: &str, value: Option<&RawValue>| -> Result<Option<RawJson>, String> {
-            let schema = value.map(|value| raw.share(value)).filter(|schema| !schema.is_null());
+        let schema = |field: &str, value: Option<&[u8]>| -> Result<Option<RawJson>, String> {
+            let schema = value.map(|value| raw.part(value)).filter(|schema| !schema.is_null());
             match schema {
                 Some(schema) if !schema.is_object() && !matches!(schema.as_bytes(), b"true" | b"false") => {
                     Err(format!("`{field}` is not a schema"))
@@ -58,14 +57,14 @@ impl Entry for Tool {
         if input_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
             return Err("`inputSchema` is not an object".to_owned());
         }
-        let hints = |value: &RawValue| serde_json::from_str(value.get()).ok();
+        let hints = |value: &[u8]| serde_json::from_slice(value).ok();
         Ok(Self {
             name: required("name", fields.name)?,
             title: optional(fields.title),
             description: optional(fields.description),
             output_schema: schema("outputSchema", fields.output_schema)?,
             hints: fields.annotations.and_then(hints).unwrap_or_default(),
-            annotations: fields.annotations.map(|annotations| raw.share(annotations)),
+            annotations: fields.annotations.map(|annotations| raw.part(annotations)),
             input_schema,
             raw: raw.clone(),
         })

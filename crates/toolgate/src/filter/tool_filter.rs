@@ -149,6 +149,9 @@ impl ToolFilter {
     /// Whether a tool is shown, by its own name: when some call of it passes.
     #[must_use]
     pub fn visibility(&self, tool: &str) -> Visibility {
+        if self.is_open() {
+            return Visibility::Shown;
+        }
         let nothing = Value::Object(serde_json::Map::new());
         let verdict = self.judge(tool, &Arguments::new(&nothing));
         let FilterVerdict::Denied { list, entry, why } = verdict else { return Visibility::Shown };
@@ -168,9 +171,20 @@ impl ToolFilter {
         })
     }
 
+    /// Whether there is nothing that could hold anything back, as with most servers.
+    fn is_open(&self) -> bool {
+        self.include.is_none()
+            && self.exclude.is_empty()
+            && self.unreadable.is_empty()
+            && self.strictness == Strictness::Open
+    }
+
     /// Whether a call passes.
     #[must_use]
     pub fn judge(&self, tool: &str, arguments: &Arguments<'_>) -> FilterVerdict {
+        if self.is_open() {
+            return FilterVerdict::Permitted;
+        }
         let spellings = spellings(tool);
         let of_tool = self.exclude.iter().filter(|excluding| excluding.is_about(&spellings));
         let excluded: Vec<&Entry> = of_tool.map(|excluding| &excluding.entry).collect();

@@ -9,13 +9,12 @@ use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
-use serde_json::{Map, Value, json};
+use ring::digest::SHA256_OUTPUT_LEN;
 
-use crate::canonical_json;
 use crate::limits::CATALOGUE_ARGUMENTS_MAX;
+use crate::parts_digest::PartsDigest;
 use crate::servers::{
-    ConfigText, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig, identity, written,
+    ConfigText, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig, put_identity, put_written,
 };
 use crate::settings::secret_reference::SecretKind;
 
@@ -82,40 +81,41 @@ fn number_and_mode(_about: &fs::Metadata) -> (u64, bool) {
 
 /// The fingerprint of a server.
 pub(super) fn fingerprint(config: &ServerConfig, around: &Surroundings<'_>) -> Fingerprint {
-    let more = match &config.transport {
-        TransportConfig::Stdio(stdio) => of_program(stdio, around),
-        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
-            of_address(http, around)
-        }
-        TransportConfig::BuiltIn(_) => json!({"folder": written_path(around.workspace)}),
-    };
+    let mut parts = PartsDigest::default();
     // Another toolgate may read what servers say in another way, and has other built-in servers. Logins belong to names of servers.
-    let toolgate = env!("CARGO_PKG_VERSION");
-    let whole =
-        json!({"toolgate": toolgate, "server": config.name.as_str(), "identity": identity(config), "more": more});
-    let digest = digest(&SHA256, canonical_json::text(&whole).as_bytes());
-    let mut fingerprint = [0; SHA256_OUTPUT_LEN];
-    fingerprint.copy_from_slice(digest.as_ref());
-    Fingerprint(fingerprint)
+    parts.put(env!("CARGO_PKG_VERSION"));
+    parts.put(config.name.as_str());
+    put_identity(config, &mut parts);
+    match &config.transport {
+        TransportConfig::Stdio(stdio) => put_program(stdio, around, &mut parts),
+        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+            put_address(http, around, &mut parts);
+        }
+        TransportConfig::BuiltIn(_) => parts.put(around.workspace.as_os_str().as_encoded_bytes()),
+    }
+    Fingerprint(parts.finish())
 }
 
-fn of_program(stdio: &StdioConfig, around: &Surroundings<'_>) -> Value {
+fn put_program(stdio: &StdioConfig, around: &Surroundings<'_>, parts: &mut PartsDigest) {
     let folder = stdio.cwd.as_deref().unwrap_or(around.workspace);
-    let program = program(stdio, folder, around);
+    parts.put(folder.as_os_str().as_encoded_bytes());
+    parts.maybe(program(stdio, folder, around));
     let named = stdio.args.iter().take(CATALOGUE_ARGUMENTS_MAX).filter_map(ConfigText::as_plain);
     let named = named.flat_map(|argument| once(argument).chain(argument.split_once('=').map(|(_, value)| value)));
     let look = |name: &str| (around.look)(&folder.join(name)).filter(|file| file.runs || decides(name));
-    let files: Vec<Option<String>> = named.map(|name| look(name).map(|file| file.mark)).collect();
-    let values = values(stdio.env.values().chain(&stdio.args), around);
-    let variables = all_written(&stdio.env);
-    json!({"variables": variables, "values": values, "folder": written_path(folder), "program": program, "files": files})
+    named.for_each(|name| parts.maybe(look(name).map(|file| file.mark)));
+    put_all_written(&stdio.env, parts);
+    put_values(stdio.env.values().chain(&stdio.args), around, parts);
 }
 
 /// What the variables of the host hold that a server is given: with another token it is asked by somebody else, to whom it may offer
 /// something else.
-fn values<'a>(texts: impl Iterator<Item = &'a ConfigText>, around: &Surroundings<'_>) -> Map<String, Value> {
+fn put_values<'a>(texts: impl Iterator<Item = &'a ConfigText>, around: &Surroundings<'_>, parts: &mut PartsDigest) {
     let named = texts.flat_map(ConfigText::references).filter(|reference| reference.kind == SecretKind::Env);
-    named.map(|reference| (reference.target.clone(), json!(around.variables.get(&reference.target)))).collect()
+    for reference in named {
+        parts.put(&reference.target);
+        parts.maybe(around.variables.get(&reference.target));
+    }
 }
 
 /// Whether a file of that name may decide what a server offers: its code or its configuration. What a server is given to work on, such as a
@@ -139,14 +139,16 @@ fn program(stdio: &StdioConfig, folder: &Path, around: &Surroundings<'_>) -> Opt
     places.iter().filter_map(|place| (around.look)(place)).find(|file| file.runs).map(|file| file.mark)
 }
 
-fn of_address(http: &HttpConfig, around: &Surroundings<'_>) -> Value {
+fn put_address(http: &HttpConfig, around: &Surroundings<'_>, parts: &mut PartsDigest) {
     let login = http.login.as_deref();
+    put_all_written(&http.headers, parts);
+    parts.count(usize::from(login.is_some()));
+    login.into_iter().for_each(|login| put_login(login, parts));
     let secrets = login.into_iter().flat_map(|login| login.texts.values());
-    let values = values(http.headers.values().chain(secrets).chain([&http.url]), around);
-    json!({"headers": all_written(&http.headers), "values": values, "login": login.map(of_login)})
+    put_values(http.headers.values().chain(secrets).chain([&http.url]), around, parts);
 }
 
-fn of_login(login: &LoginConfig) -> Value {
+fn put_login(login: &LoginConfig, parts: &mut PartsDigest) {
     let LoginConfig {
         provider,
         enabled,
@@ -158,26 +160,21 @@ fn of_login(login: &LoginConfig) -> Value {
         target_service_account,
         headers_helper,
     } = login;
-    json!({
-        "provider": format!("{provider:?}"),
-        "enabled": enabled,
-        "grant": format!("{grant:?}"),
-        "texts": all_written(texts),
-        "scopes": scopes,
-        "audiences": audiences,
-        "targetAudience": target_audience,
-        "targetServiceAccount": target_service_account,
-        "headersHelper": headers_helper,
-    })
+    parts.put(format!("{provider:?} {enabled:?} {grant:?}"));
+    put_all_written(texts, parts);
+    parts.all(scopes.iter());
+    parts.all(audiences.iter());
+    parts.maybe(target_audience.as_ref());
+    parts.maybe(target_service_account.as_ref());
+    parts.maybe(headers_helper.as_ref());
 }
 
-fn all_written<'a>(texts: impl IntoIterator<Item = (&'a String, &'a ConfigText)>) -> Map<String, Value> {
-    texts.into_iter().map(|(name, text)| (name.clone(), written(text))).collect()
-}
-
-/// A path as text; as its bytes, when it is none.
-fn written_path(path: &Path) -> Value {
-    path.to_str().map_or_else(|| json!(path.as_os_str().as_encoded_bytes()), Value::from)
+fn put_all_written(texts: &BTreeMap<String, ConfigText>, parts: &mut PartsDigest) {
+    parts.count(texts.len());
+    for (name, text) in texts {
+        parts.put(name);
+        put_written(text, parts);
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -82,30 +83,45 @@ impl KeptOffers {
     /// What is kept of each of these servers. Where there are many, two threads share the work.
     #[must_use]
     pub fn load_all(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<KeptOffer>> {
-        if servers.len() < CATALOGUES_SHARED_MIN {
-            return self.load_some(servers);
+        // Whoever comes first takes the next one: a thread takes a moment to begin.
+        let next = AtomicUsize::new(0);
+        let load = || self.load_some(servers, &next);
+        let loaded = if servers.len() < CATALOGUES_SHARED_MIN {
+            load()
+        } else {
+            // Whoever loads the key first has the other one wait for it.
+            self.key();
+            thread::scope(|scope| {
+                let other = scope.spawn(load);
+                let mut loaded = load();
+                loaded.extend(other.join().unwrap_or_default());
+                loaded
+            })
+        };
+        let mut all: Vec<Option<KeptOffer>> = servers.iter().map(|_| None).collect();
+        for (at, kept) in loaded {
+            if let Some(place) = all.get_mut(at) {
+                *place = kept;
+            }
         }
-        // Whoever loads the key first has the other one wait for it.
-        self.key();
-        let (front, back) = servers.split_at(servers.len() / 2);
-        let mut all = thread::scope(|scope| {
-            let other = scope.spawn(|| self.load_some(back));
-            let mut all = self.load_some(front);
-            all.extend(other.join().unwrap_or_default());
-            all
-        });
-        all.resize_with(servers.len(), || None);
         all
     }
 
-    fn load_some(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<KeptOffer>> {
+    /// What is kept of the servers that nobody else takes, each with its place.
+    fn load_some(&self, servers: &[Arc<ServerConfig>], next: &AtomicUsize) -> Vec<(usize, Option<KeptOffer>)> {
         // Many servers are made of the same few programs, which are looked at once.
         let seen: RefCell<HashMap<PathBuf, Option<FileMark>>> = RefCell::default();
         let look_once = |path: &Path| {
             let known = seen.borrow().get(path).cloned();
             known.unwrap_or_else(|| seen.borrow_mut().entry(path.to_owned()).or_insert_with(|| look(path)).clone())
         };
-        servers.iter().map(|server| self.place_by(server, &look_once).load()).collect()
+        let load = |at: usize| {
+            let server = servers.get(at)?;
+            // What is built in is not kept: it is known.
+            let is_kept = server.transport.builtin().is_none();
+            Some((at, is_kept.then(|| self.place_by(server, &look_once).load()).flatten()))
+        };
+        std::iter::from_fn(|| load(next.fetch_add(1, Ordering::Relaxed))).collect()
     }
 
     /// Keeps what a server offers, together with lists that are kept of it and that it was not asked for this time.

@@ -15,6 +15,7 @@ use super::index::{Candidates, Index};
 use super::rank::{self, Ranked};
 use super::rule::Rule;
 use super::shell_call;
+use super::spellings::Spellings;
 use super::subject::Subject;
 use super::verdict::{Because, Verdict};
 use super::walk::{Voice, Walk, Watch};
@@ -29,6 +30,8 @@ pub struct Policy {
 struct Inner {
     rules: Vec<Ranked>,
     index: Index,
+    /// The modes in which some rule denies something.
+    denying: Vec<Mode>,
 }
 
 impl Policy {
@@ -43,7 +46,9 @@ impl Policy {
     pub fn of_shared(rules: impl IntoIterator<Item = Arc<Rule>>) -> Self {
         let rules = rank::in_order(rules);
         let index = Index::of(&rules);
-        Self { inner: Arc::new(Inner { rules, index }) }
+        let denies_in = |mode: &Mode| rules.iter().any(|ranked| ranked.rule.denies_in(*mode));
+        let denying = Mode::ALL.into_iter().filter(denies_in).collect();
+        Self { inner: Arc::new(Inner { rules, index, denying }) }
     }
 
     /// Its rules, in the order they are looked at.
@@ -63,8 +68,7 @@ impl Policy {
             shell_call::judge(self, facts, watch)
         } else {
             let subject = Subject::call(facts);
-            Self::weigh(self.walk(self.candidates(facts.server, facts.tool), &subject), Leeway::default(), watch)
-                .verdict()
+            Self::weigh(self.walk(self.candidates(&subject.spellings), &subject), Leeway::default(), watch).verdict()
         };
         if verdict.decision == Decision::Ask && facts.presence == Presence::Headless {
             verdict.decision = Decision::Deny;
@@ -77,8 +81,13 @@ impl Policy {
         &self.inner.rules
     }
 
-    pub(super) fn candidates(&self, server: &str, tool: &str) -> Candidates<'_> {
-        self.inner.index.candidates(server, tool)
+    /// Whether some rule denies something in a mode.
+    pub(super) fn denies_in(&self, mode: Mode) -> bool {
+        self.inner.denying.contains(&mode)
+    }
+
+    pub(super) fn candidates(&self, spellings: &Spellings<'_>) -> Candidates<'_> {
+        self.inner.index.candidates(spellings)
     }
 
     pub(super) fn walk<'p, 's, 'a>(&'p self, candidates: Candidates<'p>, subject: &'s Subject<'a>) -> Walk<'p, 's, 'a> {

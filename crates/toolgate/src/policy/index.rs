@@ -73,13 +73,13 @@ impl Index {
         index
     }
 
-    /// The places of all rules that can be about this tool of this server, in order.
-    pub(super) fn candidates(&self, server: &str, tool: &str) -> Candidates<'_> {
-        let spellings = Spellings::new(server, tool);
+    /// The places of all rules that can be about a tool of a server, in order.
+    pub(super) fn candidates(&self, spellings: &Spellings<'_>) -> Candidates<'_> {
         let mut candidates = Candidates { lists: Vec::new() };
-        let of_server = spellings.of_server().iter().filter_map(|server| self.by_server.get(server));
+        let servers = if self.by_server.is_empty() { &[] } else { spellings.of_server() };
+        let of_server = servers.iter().filter_map(|server| self.by_server.get(server));
         for by_reach in of_server.chain([&self.elsewhere]) {
-            by_reach.permitting.collect(tool, &mut candidates);
+            by_reach.permitting.collect(spellings.tool(), &mut candidates);
             for spelling in spellings.of_tool() {
                 by_reach.restricting.collect(spelling, &mut candidates);
             }
@@ -123,7 +123,9 @@ impl ByTool {
         let fits = |length: &&usize| **length <= tool.len();
         let prefixes = self.prefix_lengths.iter().take_while(fits).filter_map(|length| tool.get(..*length));
         let suffixes = self.suffix_lengths.iter().take_while(fits).filter_map(|length| tool.get(tool.len() - length..));
-        let found = self.exact.get(tool).into_iter();
+        // Hashing a name takes longer than all the rest where there is nothing to be found.
+        let exact = if self.exact.is_empty() { None } else { self.exact.get(tool) };
+        let found = exact.into_iter();
         let found = found.chain(prefixes.filter_map(|prefix| self.prefixed.get(prefix)));
         let found = found.chain(suffixes.filter_map(|suffix| self.suffixed.get(suffix)));
         found.chain([&self.rest]).for_each(|list| candidates.add(list));

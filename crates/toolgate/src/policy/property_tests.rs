@@ -234,7 +234,7 @@ proptest! {
     fn the_index_leaves_no_rule_out(rules in some_rules(ALL), calls in some_calls()) {
         let policy = Policy::new(rules);
         for call in &calls {
-            let places: Vec<usize> = policy.candidates(&call.server, &call.tool).collect();
+            let places: Vec<usize> = policy.candidates(&super::spellings::Spellings::new(&call.server, &call.tool)).collect();
             prop_assert!(places.is_sorted());
             let found: BTreeSet<usize> = places.iter().copied().collect();
             prop_assert_eq!(found.len(), places.len());

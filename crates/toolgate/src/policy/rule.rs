@@ -76,6 +76,11 @@ impl Rule {
         }
     }
 
+    /// Whether it may deny a call that is made in this mode.
+    pub(super) fn denies_in(&self, mode: Mode) -> bool {
+        self.decision == Decision::Deny && (self.modes.is_empty() || self.modes.contains(&mode))
+    }
+
     /// Whether it is about some calls of its tools only, by their arguments.
     #[must_use]
     pub fn speaks_of_arguments(&self) -> bool {

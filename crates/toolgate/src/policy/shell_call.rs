@@ -11,6 +11,7 @@ use super::decision::{Decision, Mode, Tier};
 use super::evaluate::{Leeway, Policy, Weighing};
 use super::facts::CallFacts;
 use super::index::Candidates;
+use super::spellings::Spellings;
 use super::subject::{Subject, script_of, with_command};
 use super::verdict::Verdict;
 use super::walk::{Scope, Voice, Walk, Watch};
@@ -41,7 +42,7 @@ pub(super) fn is_shell_call(facts: &CallFacts<'_>) -> bool {
 
 /// What is decided about such a call.
 pub(super) fn judge(policy: &Policy, facts: &CallFacts<'_>, watch: &mut dyn Watch) -> Verdict {
-    let candidates = policy.candidates(facts.server, facts.tool);
+    let candidates = policy.candidates(&Spellings::new(facts.server, facts.tool));
     let mut judge = Judge { policy, candidates, facts, watch, leads_elsewhere: false };
     match facts.arguments.script() {
         Some(Ok(script)) if !script.commands.is_empty() => judge.script(script),

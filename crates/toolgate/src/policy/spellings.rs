@@ -19,6 +19,11 @@ impl<'a> Spellings<'a> {
         Self { server, tool, of_server: OnceCell::new(), of_tool: OnceCell::new(), of_both: OnceCell::new() }
     }
 
+    /// The tool's own name.
+    pub(super) fn tool(&self) -> &'a str {
+        self.tool
+    }
+
     /// What the server is called.
     pub(super) fn of_server(&self) -> &[String] {
         self.of_server.get_or_init(|| spellings(self.server))

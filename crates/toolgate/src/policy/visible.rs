@@ -17,13 +17,17 @@ impl Policy {
     /// Whether a tool is shown. A tool that is not has no call that would not be denied.
     #[must_use]
     pub fn visible(&self, tool: &ToolFacts<'_>) -> bool {
+        let somebody_is_there = tool.presence == Presence::Interactive;
+        // Whoever can be asked is shown all that no rule denies.
+        if somebody_is_there && !self.denies_in(tool.mode) {
+            return true;
+        }
         let arguments = Arguments::new(&Value::Null);
         let subject = Subject::call(&tool.call(&arguments));
-        let somebody_is_there = tool.presence == Presence::Interactive;
         // Commands that only look need no question there.
         let has_safe_calls = tool.builtin.is_some() && tool.tool == SHELL_TOOL;
         let mut asking: Vec<Tier> = Vec::new();
-        for ranked in self.candidates(tool.server, tool.tool).filter_map(|place| self.ranked().get(place)) {
+        for ranked in self.candidates(&subject.spellings).filter_map(|place| self.ranked().get(place)) {
             let rule = &ranked.rule;
             if rule.tier == Tier::Default && tool.remembered.is_some() {
                 return true;

@@ -1,9 +1,10 @@
 //! `Catalog`: a frozen view of everything discovered, filtered and named. Cheap to share, never edited; `prepare` binds a call to it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
@@ -216,6 +217,7 @@ impl Catalog {
     ) -> Self {
         let (servers, claims): (_, Vec<Claim>) = servers.into_iter().unzip();
         let mut catalog = Self { servers, ..Self::default() };
+        book.expect(catalog.servers.iter().map(|offer| offer.tools.len()).sum());
         let listed = catalog
             .servers
             .iter()

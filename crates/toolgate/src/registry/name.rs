@@ -4,9 +4,10 @@
 //! gets a short hash. Every tool can also be called `server__tool`, so no tool may be *shown* under a name of that form that means another.
 //! While an earlier server may still claim the name of a tool, it is shown as `server__tool`, which nobody can take away.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::server_name::ServerName;
 pub(crate) use crate::shown_name::{BETWEEN, clean, qualified};
@@ -88,7 +89,8 @@ impl Prefixes {
     /// The server other than `own` that `name` would read like a tool of.
     fn read_in(&self, name: &str, own: &ServerName) -> Option<&ServerName> {
         // Underscores in a row can be divided in more than one way.
-        let places = (0..name.len()).filter(|at| name.get(*at..).is_some_and(|rest| rest.starts_with(BETWEEN)));
+        let pairs = name.as_bytes().windows(BETWEEN.len()).enumerate();
+        let places = pairs.filter(|(_, pair)| *pair == BETWEEN.as_bytes()).map(|(at, _)| at);
         let before = places.filter(|at| at + BETWEEN.len() < name.len()).filter_map(|at| name.get(..at));
         before.filter_map(|prefix| self.0.get(prefix)).flatten().find(|server| *server != own)
     }
@@ -131,6 +133,12 @@ impl fmt::Display for Why {
 }
 
 impl NameBook {
+    /// Makes room for this many names in all.
+    pub(crate) fn expect(&mut self, count: usize) {
+        self.names.reserve(count.saturating_sub(self.names.len()));
+        self.taken.reserve(count.saturating_sub(self.taken.len()));
+    }
+
     /// Names tools in the order they are given.
     pub(crate) fn name_all<'a>(
         &mut self,

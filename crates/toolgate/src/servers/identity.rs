@@ -1,9 +1,8 @@
 //! The hash of how a server is reached: what somebody allowed it for good does not pass to another one that takes its name.
 
-use serde_json::{Value, json};
-
-use crate::canonical_json;
-use crate::servers::config::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};
+use crate::hex::hex;
+use crate::parts_digest::PartsDigest;
+use crate::servers::config::{ServerConfig, TransportConfig};
 use crate::servers::text::ConfigText;
 use crate::settings::Part;
 use crate::settings::source::SettingsSource;
@@ -13,42 +12,48 @@ use crate::settings::source::SettingsSource;
 /// brings is another one in every folder, whatever it is called.
 #[must_use]
 pub fn identity(config: &ServerConfig) -> String {
-    let target = match &config.transport {
-        TransportConfig::Stdio(stdio) => of_program(stdio),
-        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => of_address(http),
-        TransportConfig::BuiltIn(name) => json!({"name": name}),
-    };
-    let whole = json!({"transport": config.transport.kind(), "target": target, "broughtBy": brought_by(config)});
-    canonical_json::hash(&whole)
+    let mut parts = PartsDigest::default();
+    put_identity(config, &mut parts);
+    format!("sha256:{}", hex(&parts.finish()))
 }
 
-fn of_program(stdio: &StdioConfig) -> Value {
-    let args: Vec<Value> = stdio.args.iter().map(written).collect();
-    let variables: Vec<&String> = stdio.env.keys().collect();
-    let cwd = stdio.cwd.as_ref().map(|cwd| cwd.as_os_str().as_encoded_bytes());
-    json!({"command": stdio.command, "args": args, "variables": variables, "cwd": cwd})
-}
-
-fn of_address(http: &HttpConfig) -> Value {
-    json!({"url": written(&http.url)})
+/// Everything that decides which server it is.
+pub(crate) fn put_identity(config: &ServerConfig, parts: &mut PartsDigest) {
+    parts.put(config.transport.kind());
+    match &config.transport {
+        TransportConfig::Stdio(stdio) => {
+            parts.put(&stdio.command);
+            parts.count(stdio.args.len());
+            stdio.args.iter().for_each(|argument| put_written(argument, parts));
+            parts.all(stdio.env.keys());
+            parts.maybe(stdio.cwd.as_ref().map(|cwd| cwd.as_os_str().as_encoded_bytes()));
+        }
+        TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
+            put_written(&http.url, parts);
+        }
+        TransportConfig::BuiltIn(name) => parts.put(name),
+    }
+    parts.maybe(brought_by(config));
 }
 
 /// A text as it is written, references told apart: a text that looks like a reference is not one.
-pub(crate) fn written(text: &ConfigText) -> Value {
-    let part = |part: &Part| match part {
-        Part::Plain(text) => json!({"text": text}),
-        Part::Secret(reference) => json!({"reference": reference.to_string()}),
-    };
-    text.parts().iter().map(part).collect()
+pub(crate) fn put_written(text: &ConfigText, parts: &mut PartsDigest) {
+    parts.count(text.parts().len());
+    for part in text.parts() {
+        match part {
+            Part::Plain(text) => parts.all([text.as_str()].into_iter()),
+            Part::Secret(reference) => parts.all(["reference", &reference.to_string()].into_iter()),
+        }
+    }
 }
 
-fn brought_by(config: &ServerConfig) -> Option<Vec<u8>> {
-    let bytes = |path: &std::path::Path| path.as_os_str().as_encoded_bytes().to_vec();
-    match &config.extension {
-        Some(extension) if extension.is_of_workspace => Some(bytes(&extension.folder)),
-        _ if config.origin.source == SettingsSource::Workspace => config.origin.path.as_deref().map(bytes),
+fn brought_by(config: &ServerConfig) -> Option<&[u8]> {
+    let path = match &config.extension {
+        Some(extension) if extension.is_of_workspace => Some(extension.folder.as_path()),
+        _ if config.origin.source == SettingsSource::Workspace => config.origin.path.as_deref(),
         _ => None,
-    }
+    };
+    path.map(|path| path.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub use config::{
 };
 pub use enablement::Enablement;
 pub use identity::identity;
-pub(crate) use identity::written;
+pub(crate) use identity::{put_identity, put_written};
 pub use login::LoginConfig;
 pub use remote::{HeaderCheck, Refusal, check_header, check_url};
 pub use resolve::{ServerSet, SetAside, SetAsideReason, Switches, WrittenTarget, folded, resolve, untrusted};

@@ -25,7 +25,7 @@ pub(super) fn fitted(
             return None;
         }
         for cell in rows.iter_mut().filter_map(|row| row.get_mut(giving_way)) {
-            *cell = cut(cell, left);
+            *cell = cut(cell, left).into_owned();
         }
     }
     Some(table(headings, rows, None))

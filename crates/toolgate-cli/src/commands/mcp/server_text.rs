@@ -177,7 +177,7 @@ fn bullet(printer: &mut Printer, name: &str, about: Option<&str>, detail: Detail
             let room = columns.saturating_sub(crate::columns::width(&start));
             format!("{start}{}", paint.dim(cut(&visible::line(summary(about)), room)))
         }
-        None => cut(&format!("  - {name}"), columns),
+        None => cut(&format!("  - {name}"), columns).into_owned(),
     };
     Ok(printer.line(&line)?)
 }
@@ -185,5 +185,5 @@ fn bullet(printer: &mut Printer, name: &str, about: Option<&str>, detail: Detail
 /// A line that has no room for colours is cut without them.
 fn cut_plain(line: &str, printer: &Printer) -> String {
     let plain = line.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
-    cut(&plain, printer.terminal().columns.unwrap_or(COLUMNS))
+    cut(&plain, printer.terminal().columns.unwrap_or(COLUMNS)).into_owned()
 }
