@@ -56,6 +56,11 @@ pub struct ChildConfig {
     pub mask: Option<Mask>,
 }
 
+/// Prepares for the first child, which is started soon: what it needs is begun while somebody finds out how it is started.
+pub fn expect_child() {
+    child_start::expect();
+}
+
 impl ChildConfig {
     /// A program with an empty environment and the default patience.
     pub fn new(program: impl Into<OsString>) -> Self {

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Once, OnceLock, mpsc};
 
 use rustix::fs::Access;
 use rustix::process::{Pid, Signal};
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::transport::child::ChildConfig;
 use crate::transport::process_group::ProcessGroup;
-use crate::transport::watchdog::Newcomer;
+use crate::transport::watchdog::{self, Newcomer};
 
 /// What reads a script that does not say what reads it, as `execvp` has it.
 const SHELL: &str = "/bin/sh";
@@ -42,16 +42,33 @@ impl Drop for Started {
     }
 }
 
-/// Starts a child from the one thread that does nothing else: starting takes as long as the system needs to load a program. The process, and its
-/// group.
-pub(crate) async fn start(config: &ChildConfig) -> io::Result<(Child, Option<ProcessGroup>)> {
-    type Job = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The one thread that starts children and does nothing else: starting takes as long as the system needs to load a program.
+fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
     static STARTER: OnceLock<Option<mpsc::Sender<Job>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
         let (jobs, queue) = mpsc::channel::<Job>();
         let thread = std::thread::Builder::new().name("child-starter".to_owned());
         thread.spawn(move || queue.into_iter().for_each(|job| job())).ok().map(|_| jobs)
     });
+    starter.as_ref().ok_or_else(no_starter)
+}
+
+fn no_starter() -> io::Error {
+    io::Error::other("there is no thread to start it from")
+}
+
+/// Prepares for a child that is started soon: what all of them need is begun while somebody finds out how this one is started.
+pub(crate) fn expect() {
+    static EXPECTED: Once = Once::new();
+    EXPECTED.call_once(|| {
+        let _there_is_one = starter().is_ok_and(|starter| starter.send(Box::new(watchdog::wake)).is_ok());
+    });
+}
+
+/// Starts a child. The process, and its group.
+pub(crate) async fn start(config: &ChildConfig) -> io::Result<(Child, Option<ProcessGroup>)> {
     let runtime = tokio::runtime::Handle::current();
     let (done, started) = oneshot::channel();
     let config = config.clone();
@@ -61,9 +78,8 @@ pub(crate) async fn start(config: &ChildConfig) -> io::Result<(Child, Option<Pro
             let _somebody_waits = done.send(start_here(&config)).is_ok();
         }
     });
-    let gone = || io::Error::other("there is no thread to start it from");
-    starter.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-    started.await.map_err(|_| gone())??.0.take().ok_or_else(gone)
+    starter()?.send(job).map_err(|_| no_starter())?;
+    started.await.map_err(|_| no_starter())??.0.take().ok_or_else(no_starter)
 }
 
 fn start_here(config: &ChildConfig) -> io::Result<Started> {

@@ -85,6 +85,11 @@ impl Watchdog {
     }
 }
 
+/// Starts the watchdog, if that was not done before.
+pub(crate) fn wake() {
+    lock(&WATCHDOG).wake();
+}
+
 /// A server that is about to be started, as the watchdog sees it.
 #[derive(Debug)]
 pub(crate) struct Newcomer(());

@@ -105,7 +105,8 @@ pub struct Traffic {
 }
 
 impl Line {
-    pub(crate) fn new(config: Arc<ServerConfig>) -> Self {
+    /// The way to a server, with what went over the one that there was before.
+    pub(crate) fn new(config: Arc<ServerConfig>, before: Traffic) -> Self {
         let gate = Gate::new(config.max_concurrency, config.on_busy);
         Self(Arc::new(Inner {
             config,
@@ -115,9 +116,9 @@ impl Line {
             starter: Mutex::default(),
             asked: watch::Sender::new(0),
             refreshed: watch::Sender::new(0),
-            connections: AtomicU64::new(0),
-            calls: AtomicU64::new(0),
-            late: AtomicU64::new(0),
+            connections: AtomicU64::new(before.connections),
+            calls: AtomicU64::new(before.calls),
+            late: AtomicU64::new(before.late_answers),
         }))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::runtime::Handle;
+use toolgate_wire::transport::child::expect_child;
 
 use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
@@ -16,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
 use crate::host::Reconciled;
 use crate::kept::{Freshness, KeptPlace};
-use crate::servers::ServerConfig;
+use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
 
@@ -33,8 +34,7 @@ pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
 fn attend_to_all(board: &Arc<Board>, servers: Vec<Arc<ServerConfig>>) {
     let kept = board.kept(&servers);
     for (config, kept) in servers.into_iter().zip(kept) {
-        let line = Line::new(config);
-        board.take_in(line.clone());
+        let line = board.take_in(config);
         if begin(board, &line, kept).connects {
             attend_to(board, &Handle::current(), &line);
         } else {
@@ -50,6 +50,9 @@ fn attend_to_all(board: &Arc<Board>, servers: Vec<Arc<ServerConfig>>) {
 }
 
 fn attend_to(board: &Arc<Board>, runtime: &Handle, line: &Line) {
+    if matches!(line.config().transport, TransportConfig::Stdio(_)) {
+        expect_child();
+    }
     let task = runtime.spawn(attend(board.clone(), line.clone()));
     board.keep_task(line, task.abort_handle());
 }

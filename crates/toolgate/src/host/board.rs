@@ -12,7 +12,7 @@ use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
-use crate::discovery::{Interest, Line, Offered, ServerCatalog, Why, offered_by_built_in};
+use crate::discovery::{Interest, Line, Offered, ServerCatalog, Traffic, Why, offered_by_built_in};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
@@ -47,6 +47,8 @@ struct State {
     /// The catalog that was named as if nothing had been shown, for as long as nothing changes.
     fresh: Option<(u64, Arc<Catalog>)>,
     attending: HashMap<ServerName, Attended>,
+    /// What went over the ways to servers that were started anew since, or are gone.
+    past: HashMap<ServerName, Traffic>,
     /// What servers said and is not kept yet: a host that lives for one question answers it first.
     to_keep: Vec<(KeptPlace, Arc<Offered>)>,
 }
@@ -173,9 +175,13 @@ impl Board {
         self.changed();
     }
 
-    /// Notes the way to a server that nobody attends to yet.
-    pub(super) fn take_in(&self, line: Line) {
-        lock(&self.state).attending.insert(line.server().clone(), Attended { line, task: None });
+    /// Makes the way to a server, to which nobody attends yet.
+    pub(super) fn take_in(&self, config: Arc<ServerConfig>) -> Line {
+        let mut state = lock(&self.state);
+        let before = state.past.get(&config.name).copied().unwrap_or_default();
+        let line = Line::new(config, before);
+        state.attending.insert(line.server().clone(), Attended { line: line.clone(), task: None });
+        line
     }
 
     /// Notes who attends to a server; ends it, when the server is no longer there.
@@ -223,6 +229,7 @@ impl Board {
     pub(super) fn stop_attending_to(&self, server: &ServerName) {
         let mut state = lock(&self.state);
         if let Some(attended) = state.attending.remove(server) {
+            state.past.insert(server.clone(), attended.line.traffic());
             attended.end(Why::Replaced);
         }
         state.offers.remove(server);

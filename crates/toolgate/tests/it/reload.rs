@@ -63,6 +63,8 @@ async fn a_call_that_runs_ends_where_it_began() {
     assert_eq!(text(&outcome), "done");
     tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
     assert_eq!(text(&call(&host, "wait", json!({})).await), "done", "the new one answers too");
+    let traffic = host.line("slow").unwrap().traffic();
+    assert_eq!((traffic.calls, traffic.connections), (2, 2), "what went over the one before counts");
     host.shutdown().await;
 }
 
