@@ -88,6 +88,11 @@ impl LastingHost {
         self.stop.clone()
     }
 
+    /// Whether the person wanted what ran last to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
+
     /// Something new runs; whoever wanted what ran before to stop did not mean this.
     pub(crate) fn begins(&self) {
         self.stop.send_replace(false);
@@ -126,11 +131,19 @@ impl LastingHost {
 
     /// The prompts of this moment as commands. A name once given stays.
     pub(crate) fn prompts(&self) -> Vec<SlashCommand> {
+        self.with_prompts(|commands| commands.all().to_vec())
+    }
+
+    fn with_prompts<T>(&self, look: impl FnOnce(&SlashCommands) -> T) -> T {
+        let views = self.host.servers();
+        let firm = views.iter().take_while(|view| view.is_settled).count();
+        // The first that has not settled is the one that those behind it wait for.
+        let open: Vec<&ServerName> = views.iter().skip(firm + 1).map(ServerView::name).collect();
         let catalog = self.host.catalog();
         let mut prompts = lock(&self.prompts);
         let (commands, untold) = &mut *prompts;
-        untold.extend(commands.follow(&catalog, &command_names()));
-        commands.all().to_vec()
+        untold.extend(commands.follow(&catalog, &command_names(), |server| !open.contains(&server)));
+        look(commands)
     }
 
     /// What a prompt is called as a command.
@@ -143,7 +156,7 @@ impl LastingHost {
 
     /// The prompt behind a command.
     pub(crate) fn prompt(&self, name: &str) -> Option<SlashCommand> {
-        self.prompts().into_iter().find(|command| &*command.name == name)
+        self.with_prompts(|commands| commands.find(name).cloned())
     }
 
     /// Prompts that got another name than their own since somebody was told last.

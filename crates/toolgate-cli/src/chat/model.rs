@@ -32,14 +32,19 @@ impl Chat<'_> {
     /// A script cannot say it again once a server is there: its lines wait for all of them.
     pub(super) fn wait_unless_looked_at(&self) {
         if self.host.waiting() == Waiting::ForAll {
-            let talk = self.session.printer.talk().clone();
-            let waiting = async {
-                all_settled(self.host.host(), &talk).await;
-                Ok(())
-            };
-            // Whoever does not want to wait is heard by what follows.
-            let _is_stopped = stoppable(&self.host.interrupts(), waiting).is_err();
+            self.wait_for_all();
         }
+    }
+
+    /// Waits until every server has settled.
+    pub(super) fn wait_for_all(&self) {
+        let talk = self.session.printer.talk().clone();
+        let waiting = async {
+            all_settled(self.host.host(), &talk).await;
+            Ok(())
+        };
+        // Whoever does not want to wait is heard by what follows.
+        let _is_stopped = stoppable(&self.host.interrupts(), waiting).is_err();
     }
 
     /// Whether the settings name a model since they were changed.

@@ -20,7 +20,12 @@ impl Chat<'_> {
     pub(super) fn prompt(&mut self, name: &str, rest: &str) -> Result<Ending> {
         let mut command = self.host.prompt(name);
         if command.is_none() {
-            self.wait_unless_looked_at();
+            // What a server has by that name is its own once those before it have said what they have.
+            if self.host.prompts().iter().any(|command| command.is_own_name(name)) {
+                self.wait_for_all();
+            } else {
+                self.wait_unless_looked_at();
+            }
             command = self.host.prompt(name);
         }
         let command = command.ok_or_else(|| self.no_command(name))?;

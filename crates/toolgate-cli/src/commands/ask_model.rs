@@ -66,6 +66,9 @@ impl Arguments {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    if let Line::Slash { name, .. } = Line::of(arguments.prompt.as_deref().unwrap_or_default()) {
+        refuse_command(name)?;
+    }
     let configured = session.configured()?;
     let only = session.options().server.clone();
     let servers = configured.chosen(only.as_deref())?;
@@ -86,6 +89,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let plan = configured.plan(Interest::ALL).with_memory().starting(&servers);
     let plan = plan.with(CallRules { results, ..rules });
     session.with_host(&plan, async |host, printer| asking.go(host, servers, printer).await)
+}
+
+/// What belongs to the session is no prompt of a server.
+fn refuse_command(name: &str) -> Result<()> {
+    if !command_names().contains(&name) {
+        return Ok(());
+    }
+    let error = CommandError::usage(format!("`/{name}` is a command of the session, and nothing to say to a model"));
+    Err(error.hint("`toolgate` alone begins a session; `toolgate --help` names the commands of the program"))
 }
 
 /// One run of the command.
@@ -154,15 +166,8 @@ impl Asking<'_> {
 
     /// A prompt of a server, by its name. What no server has is a text like any other.
     async fn command(&self, host: &Host, name: &str, rest: &str, printer: &mut Printer) -> Result<Spoken> {
-        if command_names().contains(&name) {
-            let error =
-                CommandError::usage(format!("`/{name}` is a command of the session, and nothing to say to a model"));
-            return Err(
-                error.hint("`toolgate` alone begins a session; `toolgate --help` names the commands of the program")
-            );
-        }
         let mut commands = SlashCommands::default();
-        let _renamed = commands.follow(&host.catalog(), &command_names());
+        let _renamed = commands.follow(&host.catalog(), &command_names(), |_| true);
         let Some(command) = commands.find(name) else {
             let line = format!("no server has a prompt `/{name}`; it is said to the model as it stands");
             printer.talk().line(&visible::line(&line));

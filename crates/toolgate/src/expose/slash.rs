@@ -54,23 +54,40 @@ pub struct SlashCommands {
 }
 
 impl SlashCommands {
-    /// Takes over the prompts of a catalog. `built_in` are the names that prompts cannot have. Returns those that were renamed now, to be reported.
-    pub fn follow(&mut self, catalog: &Catalog, built_in: &[&str]) -> Vec<SlashCommand> {
+    /// Takes over the prompts of a catalog. `built_in` are the names that prompts cannot have, `is_firm` tells whether every server before that one
+    /// has said what it offers; until then its prompts are called `server.name`, which is theirs also later. Returns those that were renamed now,
+    /// to be reported.
+    pub fn follow(
+        &mut self,
+        catalog: &Catalog,
+        built_in: &[&str],
+        is_firm: impl Fn(&ServerName) -> bool,
+    ) -> Vec<SlashCommand> {
         let servers: HashMap<&ServerName, usize> =
             catalog.servers().enumerate().map(|(at, offer)| (offer.server(), at)).collect();
         let mut prompts: Vec<CatalogPrompt> = catalog.prompts().to_vec();
         prompts.sort_by_key(|prompt| servers.get(&prompt.server).copied().unwrap_or(usize::MAX));
-        self.follow_prompts(prompts, built_in)
+        self.follow_prompts(prompts, built_in, is_firm)
     }
 
     /// The same, of prompts in the order in which they are to be named.
-    pub fn follow_prompts(&mut self, prompts: Vec<CatalogPrompt>, built_in: &[&str]) -> Vec<SlashCommand> {
+    pub fn follow_prompts(
+        &mut self,
+        prompts: Vec<CatalogPrompt>,
+        built_in: &[&str],
+        is_firm: impl Fn(&ServerName) -> bool,
+    ) -> Vec<SlashCommand> {
         let mut renamed = Vec::new();
         self.commands.clear();
         for prompt in prompts {
             let key = (prompt.server.clone(), prompt.prompt.name.clone());
             let known = self.given.get(&key).cloned();
             let is_new = known.is_none();
+            if is_new && !is_firm(&prompt.server) {
+                let name = qualified_name(&prompt).into();
+                self.commands.push(SlashCommand { name, prompt, renamed: None });
+                continue;
+            }
             let (name, why) = known.unwrap_or_else(|| self.choose(&prompt, built_in));
             self.owners.entry(name.clone()).or_insert_with(|| prompt.server.clone());
             self.given.entry(key).or_insert_with(|| (name.clone(), why.clone()));
@@ -90,7 +107,7 @@ impl SlashCommands {
             false => self.owners.get(name).cloned().map(Renamed::Taken),
         };
         let Some(why) = owner(&own) else { return (own.into(), None) };
-        let qualified = command_name(&format!("{}.{own}", prompt.server));
+        let qualified = qualified_name(prompt);
         let numbered = (1_u32..).map(|number| format!("{qualified}{number}"));
         let mut candidates = std::iter::once(qualified.clone()).chain(numbered);
         let name = candidates.find(|name| owner(name).is_none()).unwrap_or_default();
@@ -102,9 +119,10 @@ impl SlashCommands {
         &self.commands
     }
 
-    /// The command of that name, without its slash.
+    /// The command of that name, without its slash. Every prompt answers to `server.name` too, unless another has that.
     pub fn find(&self, name: &str) -> Option<&SlashCommand> {
-        self.commands.iter().find(|command| &*command.name == name)
+        let named = self.commands.iter().find(|command| &*command.name == name);
+        named.or_else(|| self.commands.iter().find(|command| qualified_name(&command.prompt) == name))
     }
 }
 
@@ -114,7 +132,17 @@ fn command_name(name: &str) -> String {
     if words.is_empty() { "prompt".to_owned() } else { words.join("-") }
 }
 
+/// The name of a prompt with its server.
+fn qualified_name(prompt: &CatalogPrompt) -> String {
+    command_name(&format!("{}.{}", prompt.server, command_name(&prompt.prompt.name)))
+}
+
 impl SlashCommand {
+    /// Whether this is the name that its server gave the prompt, as a command.
+    pub fn is_own_name(&self, name: &str) -> bool {
+        command_name(&self.prompt.prompt.name) == name
+    }
+
     /// What it does, in one text.
     pub fn description(&self) -> String {
         let prompt = &self.prompt.prompt;
