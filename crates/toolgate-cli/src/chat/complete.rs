@@ -1,6 +1,7 @@
 //! What a line could become: commands, servers, tools and what they take, prompts, resources, files. Pure over what is offered.
 
 use toolgate::call::arguments::ParameterHelp;
+use toolgate::expose::references;
 
 use super::line::{COMMANDS, find};
 use crate::limits::CANDIDATES_MAX;
@@ -55,9 +56,15 @@ pub(super) fn candidates(before: &str, offer: &dyn Offer) -> Candidates {
     let start = word_start(before);
     let word = before.get(start..).unwrap_or_default();
     let earlier: Vec<&str> = before.get(..start).unwrap_or_default().split_whitespace().collect();
+    if let Some(typed) = word.strip_prefix('@') {
+        let typed = unescaped(typed);
+        // As it is offered: a dot in the middle is no end.
+        let word = references::typed(&format!("{typed}x"));
+        let word = word.strip_suffix('x').unwrap_or(&word);
+        return Candidates { start, all: chosen(referred_to(&typed, offer), word) };
+    }
     let found = match earlier.split_first() {
         None if word.starts_with('/') => command_names(offer),
-        _ if word.starts_with('@') => references(word, offer),
         Some((command, rest)) if command.starts_with('/') => behind(command, rest, word, offer),
         _ => Vec::new(),
     };
@@ -106,7 +113,33 @@ fn word_start(before: &str) -> usize {
     }
     // An apostrophe in a text is no quote.
     let is_text = !before.trim_start().starts_with('/');
-    if is_text { before.rfind(char::is_whitespace).map_or(0, |at| at + 1) } else { start }
+    if is_text { text_word_start(before) } else { start }
+}
+
+/// The same in a text, where a blank is part of a reference behind a backslash and in double quotes.
+fn text_word_start(before: &str) -> usize {
+    let (mut start, mut is_escaped, mut is_quoted) = (0, false, false);
+    for (at, letter) in before.char_indices() {
+        let begins_quoted = before.get(start..at) == Some("@");
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' if is_quoted || begins_quoted => is_quoted = !is_quoted,
+            letter if letter.is_whitespace() && !is_quoted => start = at + letter.len_utf8(),
+            _ => {}
+        }
+    }
+    start
+}
+
+/// What a reference that is typed so far means, without its escapes and its quote.
+fn unescaped(typed: &str) -> String {
+    let mut letters = typed.strip_prefix('"').unwrap_or(typed).chars();
+    let mut meant = String::new();
+    while let Some(letter) = letters.next() {
+        meant.extend(if letter == '\\' { letters.next() } else { Some(letter) });
+    }
+    meant
 }
 
 fn whole(text: impl Into<String>, about: Option<String>) -> Candidate {
@@ -210,13 +243,12 @@ fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn references(word: &str, offer: &dyn Offer) -> Vec<Candidate> {
-    let typed = word.trim_start_matches('@');
-    let resources = offer.resources().into_iter().map(|(uri, about)| whole(format!("@{uri}"), about));
+fn referred_to(typed: &str, offer: &dyn Offer) -> Vec<Candidate> {
+    let resources = offer.resources().into_iter().map(|(uri, about)| whole(references::typed(&uri), about));
     let files = offer.files(typed).into_iter().map(|path| Candidate {
         is_whole: !path.ends_with('/'),
         about: None,
-        text: format!("@{path}"),
+        text: references::typed(&path),
     });
     files.chain(resources).collect()
 }

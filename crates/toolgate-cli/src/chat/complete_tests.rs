@@ -56,7 +56,11 @@ impl Offer for Sample {
     }
 
     fn files(&self, typed: &str) -> Vec<String> {
-        ["README.md", "src/"].into_iter().filter(|path| path.starts_with(typed)).map(ToOwned::to_owned).collect()
+        ["README.md", "my notes.txt", "src/"]
+            .into_iter()
+            .filter(|path| path.starts_with(typed))
+            .map(ToOwned::to_owned)
+            .collect()
     }
 }
 
@@ -70,7 +74,7 @@ fn check(before: &str, expected: &[&str]) {
 
 #[test]
 fn lines_are_completed() {
-    let cases: [(&str, &[&str]); 31] = [
+    let cases: [(&str, &[&str]); 36] = [
         ("", &[]),
         ("hello", &[]),
         ("/pol", &["/policy"]),
@@ -102,6 +106,11 @@ fn lines_are_completed() {
         ("/read ", &["/read docs:docs://start", "/read docs:docs://end"]),
         ("look at @R", &["look at @README.md"]),
         ("it's in @docs:docs://s", &["it's in @docs:docs://start"]),
+        ("look @my", &["look @my\\ notes.txt"]),
+        ("look @my\\ n", &["look @my\\ notes.txt"]),
+        ("look @\"my n", &["look @my\\ notes.txt"]),
+        ("look @README.", &["look @README.md"]),
+        ("say \"hi @R", &["say \"hi @README.md"]),
     ];
     for (before, expected) in cases {
         check(before, expected);
