@@ -215,10 +215,12 @@ impl Talk {
     /// Says why something was not done.
     pub(crate) fn error(&self, error: &CommandError) {
         let lines = error.lines(self.paint);
-        lines.iter().for_each(|line| match self.reworded.get() {
-            Some(words) => self.line(&words(line)),
-            None => self.line(line),
-        });
+        lines.iter().for_each(|line| self.line(&self.reworded(line)));
+    }
+
+    /// Words about what to type, as it is typed here.
+    pub(crate) fn reworded(&self, text: &str) -> String {
+        self.reworded.get().map_or_else(|| text.to_owned(), |words| words(text))
     }
 
     /// Shows what is waited for, on a terminal; anywhere else nothing.

@@ -166,7 +166,7 @@ impl Conversation {
 
 fn empty_report() -> TurnReport {
     let usage = TokenUsage::default();
-    TurnReport { end: TurnEnd::Done, text: String::new(), requests: 0, calls: 0, failed_calls: 0, usage }
+    TurnReport { end: TurnEnd::Done, text: String::new(), turns: 0, requests: 0, calls: 0, failed_calls: 0, usage }
 }
 
 /// What is answered here: what a front end added, what reads results that were kept, and resources while there are any.
@@ -213,6 +213,7 @@ impl Work<'_> {
             let (provider, search) = (conversation.model.provider(), conversation.search.clone());
             let offering = Offering { host: self.host, catalog: &catalog, provider, own: &own, search: &search };
             let offer = offering.make(&mut conversation.last_offer);
+            self.report.turns = number;
             let answer = match self.ask(&catalog, &offer, number).await {
                 Ok(answer) => answer,
                 Err(end) => return end,

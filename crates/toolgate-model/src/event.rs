@@ -132,7 +132,9 @@ pub struct TurnReport {
     pub end: TurnEnd,
     /// The last thing the model said.
     pub text: String,
-    /// Requests that were made.
+    /// How often the model was asked for the next step.
+    pub turns: u32,
+    /// Requests that were made for that: one that fails is made again.
     pub requests: u32,
     /// Calls of tools.
     pub calls: u32,

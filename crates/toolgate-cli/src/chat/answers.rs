@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolgate::CallOutcome;
 use toolgate::shape::visible;
 use toolgate_model::declare::Quarantined;
 use toolgate_model::{CallEnding, CallNews, Conversation, Input, TurnEnd, TurnEvent};
@@ -177,12 +178,22 @@ impl Shown {
         let (name, paint) = (visible::line(&call.name).into_owned(), self.talk.paint());
         let took = paint.dim(format!("({}, {} ms)", ending.word.replace('_', " "), ending.took.as_millis()));
         if ending.is_error {
-            let told = short(&ending.told, CALL_SHOWN_CHARS_MAX);
+            let told = short(&why_not(ending), CALL_SHOWN_CHARS_MAX);
             self.talk.line(&format!("{} {name} {took}: {told}", paint.red('✗')));
         } else {
             self.talk.line(&format!("{} {name} {took}", paint.green('✓')));
         }
     }
+}
+
+/// Why a call gave nothing, in one line. What the model is told is marked for it.
+fn why_not(ending: &CallEnding) -> String {
+    let text = match ending.outcome.as_deref() {
+        Some(CallOutcome::Failed(error) | CallOutcome::Unknown(error)) => error.to_string(),
+        Some(CallOutcome::ToolError(report)) => report.for_display(),
+        _ => ending.told.clone(),
+    };
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Nobody to read it is no reason to stop.

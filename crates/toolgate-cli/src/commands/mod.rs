@@ -84,7 +84,11 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Ask(arguments) => ask_model::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };
-    let ended = ended.and_then(|ending| Ok(session.printer.flush().map(|()| ending)?));
+    let ended = ended.and_then(|ending| match ending {
+        // It has been told, and what could not be written then cannot be now.
+        Ending::Output => Ok(ending),
+        _ => Ok(session.printer.flush().map(|()| ending)?),
+    });
     ended.unwrap_or_else(|error| session.printer.report(&error))
 }
 

@@ -139,7 +139,7 @@ fn write_result(object: &mut ObjectWriter<'_>, report: &TurnReport, failure: Opt
     object.string("response", &report.text)?;
     object.member("stats", |json| {
         json.object(|stats| {
-            stats.number("turns", u64::from(report.requests))?;
+            stats.number("turns", u64::from(report.turns))?;
             stats.member("tools", |json| {
                 json.object(|tools| {
                     tools.number("calls", u64::from(report.calls))?;

@@ -220,7 +220,8 @@ impl Report<'_> {
         }
         if let Some(error) = &self.failure {
             for hint in error.hints() {
-                printer.line(&format!("    hint: {}", visible::line(hint)))?;
+                let hint = printer.talk().reworded(hint);
+                printer.line(&format!("    hint: {}", visible::line(&hint)))?;
             }
             for line in self.last_words() {
                 printer.line(&format!("    stderr: {}", visible::line(&line)))?;
