@@ -8,7 +8,7 @@ use toolgate::{RawJson, ServerName};
 use crate::columns::short;
 use crate::form::{self, Choice, Field, Kind};
 use crate::limits::{FORM_HELP_CHARS_MAX, LABEL_CHARS_MAX, QUESTION_CHARS_MAX};
-use crate::prompt::{Left, List, Prompt, Typed, forget_keys};
+use crate::prompt::{Left, List, Prompt, Typed};
 use crate::question::Asker;
 use crate::talk::Talk;
 
@@ -23,7 +23,7 @@ const WILLING: [&str; 3] = [
 pub(crate) fn ask(talk: &Talk, asker: &Asker, server: &ServerName, question: &Elicitation) -> ElicitationAnswer {
     let prompt = Prompt { asker, paint: talk.paint() };
     let answer = talk.asking(asker, || {
-        forget_keys();
+        asker.forget_until_shown();
         let answer = match question {
             Elicitation::Form { message, schema } => ask_form(prompt, server, message, schema),
             Elicitation::Url { message, url } => ask_url(prompt, server, message, url),

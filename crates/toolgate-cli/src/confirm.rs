@@ -15,9 +15,9 @@ use toolgate::Asker as CallAsker;
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
 
-use crate::columns::short;
+use crate::columns::{short, width};
 use crate::limits::{CHOICE_NAME_CHARS_MAX, REFUSAL_CHARS_MAX};
-use crate::prompt::{Left, List, Prompt, Typed, forget_keys};
+use crate::prompt::{Left, List, Prompt, Typed};
 use crate::question::Asker;
 use crate::talk::Talk;
 
@@ -26,6 +26,9 @@ use question_text::{Question, question_lines};
 
 /// How wide a terminal is that does not say.
 const COLUMNS: usize = 80;
+
+/// Rows that a question takes besides its answers.
+const AROUND_ANSWERS_ROWS: usize = 3;
 
 /// The person at the terminal.
 #[derive(Debug)]
@@ -110,9 +113,12 @@ pub(crate) struct Picked {
 /// Asks. Blocks until the person has decided; a question nobody waits for any more is not asked.
 pub(crate) fn ask(talk: &Talk, asker: &Asker, question: impl FnOnce() -> AskedQuestion) -> Picked {
     let answer = talk.asking(asker, || {
-        forget_keys();
+        asker.forget_until_shown();
         let AskedQuestion { lines, answers, wants_reason } = question();
         announce(&lines);
+        if let Some(again) = repeated(&lines, answers.len()) {
+            announce(&[again]);
+        }
         let mut picked = pick(Prompt { asker, paint: talk.paint() }, answers, wants_reason);
         picked.is_over = picked.is_over && talk.stop();
         if asker.is_gone() && !asker.is_left() {
@@ -206,6 +212,16 @@ fn columns() -> usize {
 pub(crate) fn measured_columns() -> Option<usize> {
     let size = tcgetwinsize(std::io::stderr()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// What is called once more, where the terminal has no room for everything above the answers. What has scrolled away is still there to be looked at.
+fn repeated(lines: &[String], answers: usize) -> Option<String> {
+    let size = tcgetwinsize(std::io::stderr()).ok().filter(|size| size.ws_row > 0)?;
+    let columns = usize::from(size.ws_col).max(1);
+    let taken: usize = lines.iter().map(|line| width(line).div_ceil(columns).max(1)).sum();
+    let room = usize::from(size.ws_row).saturating_sub(answers + AROUND_ANSWERS_ROWS);
+    let first = lines.first().filter(|_| taken > room)?;
+    Some(format!("(more stands above than fits here) {first}"))
 }
 
 fn announce(lines: &[String]) {

@@ -1,28 +1,35 @@
-//! Whether the terminal shows what is typed: not while something runs that is shown on the same line, and always while a line is read from it.
+//! How the terminal takes what is typed: line by line and shown; or key by key and kept for whoever reads next, while something runs that is shown
+//! on the same line.
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// The terminal shows what is typed, or does not, until this is dropped.
+/// The terminal takes what is typed in one way, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Echo {
     before: Option<Termios>,
 }
 
 impl Echo {
-    /// What is typed is shown.
+    /// Lines are read, and what is typed is shown.
     pub(crate) fn on() -> Self {
-        Self::with(|modes| modes.insert(LocalModes::ECHO))
+        Self::with(|modes| {
+            modes.local_modes.insert(LocalModes::ECHO | LocalModes::ICANON);
+            modes.input_modes.insert(InputModes::ICRNL);
+        })
     }
 
-    /// What is typed is kept for later, and not shown.
+    /// Keys are kept for later as they were pressed, and not shown. Ctrl-C is still a signal.
     pub(crate) fn off() -> Self {
-        Self::with(|modes| modes.remove(LocalModes::ECHO))
+        Self::with(|modes| {
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+            modes.input_modes.remove(InputModes::ICRNL);
+        })
     }
 
-    fn with(change: impl FnOnce(&mut LocalModes)) -> Self {
+    fn with(change: impl FnOnce(&mut Termios)) -> Self {
         let before = terminal();
         if let Some(mut now) = before.clone() {
-            change(&mut now.local_modes);
+            change(&mut now);
             restore(&now);
         }
         Self { before }

@@ -7,7 +7,7 @@ mod list;
 mod typed;
 
 use std::io::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
@@ -24,6 +24,9 @@ use crate::terminal::Paint;
 
 /// How long a key is waited for before it is seen whether anybody waits for the answer.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// A question that may take somebody by surprise is not answered within this time: whoever pressed a key had not read it.
+const UNREAD: Duration = Duration::from_millis(150);
 
 /// How wide a terminal is that does not say.
 const COLUMNS: usize = 80;
@@ -128,11 +131,18 @@ impl Prompt<'_> {
 
     fn ask<Q: Question>(&self, mut question: Q) -> Result<Q::Answer, Left> {
         let _raw = RawMode::begin().map_err(|_| Left::Out)?;
-        let mut frame = Frame::default();
+        let (mut frame, mut counts_from) = (Frame::default(), None);
         let answer = loop {
             let columns = measured_columns().unwrap_or(COLUMNS).max(COLUMNS_MIN);
-            frame.draw(&question.view(columns, self.paint));
+            let view = question.view(columns, self.paint);
+            if self.asker.takes_forgetting() {
+                forget_keys();
+                counts_from = Some(Instant::now() + UNREAD);
+            }
+            frame.draw(&view);
             match self.next_key() {
+                // Nobody has read the question yet: it was meant for something else.
+                Ok(Some(_)) if counts_from.is_some_and(|from| Instant::now() < from) => {}
                 Ok(None) => {}
                 Ok(Some(key)) => match question.press(key) {
                     Step::Goes => {}
@@ -172,9 +182,12 @@ impl Prompt<'_> {
     }
 }
 
-/// What was typed before a question was there is no answer to it.
+/// Forgets what was typed until now: what the terminal holds, and what was read from it already.
 pub(crate) fn forget_keys() {
     let _forgotten = tcflush(std::io::stdin(), QueueSelector::IFlush).is_ok();
+    while event::poll(Duration::ZERO).unwrap_or(false) {
+        let _forgotten = event::read().is_ok();
+    }
 }
 
 fn key_of(key: KeyEvent) -> Result<Option<Key>, Left> {

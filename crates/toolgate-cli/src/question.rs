@@ -19,6 +19,7 @@ pub(crate) const AS_BEFORE: &str = "\x1b[?25h\x1b[?2004l";
 pub(crate) struct Asker {
     is_gone: Arc<AtomicBool>,
     is_left: Arc<AtomicBool>,
+    forgets: Arc<AtomicBool>,
 }
 
 /// Held by whoever waits for the answer: when it is dropped, nobody does any more.
@@ -28,13 +29,23 @@ pub(crate) struct Waiting(Asker);
 impl Asker {
     /// Somebody who waits.
     pub(crate) fn new() -> (Self, Waiting) {
-        let asker = Self { is_gone: Arc::default(), is_left: Arc::default() };
+        let asker = Self { is_gone: Arc::default(), is_left: Arc::default(), forgets: Arc::default() };
         (asker.clone(), Waiting(asker))
     }
 
     /// Whether an answer would reach nobody.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// What is typed until the question is shown is no answer to it.
+    pub(crate) fn forget_until_shown(&self) {
+        self.forgets.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what was typed until now is to be forgotten.
+    pub(crate) fn takes_forgetting(&self) -> bool {
+        self.forgets.swap(false, Ordering::Relaxed)
     }
 
     /// Whether somebody has left the question and drawn below it.

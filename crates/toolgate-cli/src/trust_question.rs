@@ -14,7 +14,7 @@ use crate::columns::short;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::LABEL_CHARS_MAX;
-use crate::prompt::{List, Prompt, forget_keys};
+use crate::prompt::{List, Prompt};
 use crate::question::Asker;
 use crate::session::Session;
 use crate::survey_text;
@@ -105,7 +105,7 @@ pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder) -> Result<Answer> {
     let answer = talk.asking(&asker, || {
         let choices = choices(folder);
         let at = choices.iter().position(|choice| choice.0 == Answer::Later).unwrap_or(0);
-        forget_keys();
+        asker.forget_until_shown();
         let words = choices.iter().map(|choice| choice.1.clone()).collect();
         let prompt = Prompt { asker: &asker, paint: talk.paint() };
         let picked = prompt.pick(List::new("Do you trust it?", words).starting_at(at));

@@ -12,7 +12,7 @@ use toolgate::shape::visible;
 
 use super::ahead::{Ahead, typed_ahead};
 use super::background::{self, Signs};
-use super::keys::{Coloured, CompletesLive, EnteredLine, GoesOn, Hints, PROMPT, PromptLine};
+use super::keys::{Coloured, CompletesLive, EnteredLine, GoesOn, HarmlessPaste, Hints, PROMPT, PromptLine};
 use super::live_offer::LiveOffer;
 use super::model::NO_MODEL;
 use super::{After, Chat, history};
@@ -20,6 +20,7 @@ use crate::echo::Echo;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::NEWS_LINES_MAX;
+use crate::prompt::forget_keys;
 use crate::talk::Typing;
 
 /// The name of the menu.
@@ -32,28 +33,38 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     let talk = chat.session.printer.talk().clone();
     let (signs, pause) = (Arc::new(Signs::default()), Arc::new(AtomicBool::new(false)));
-    let was_empty = Arc::new(AtomicBool::new(true));
+    let (was_empty, was_edited) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
     let printer = ExternalPrinter::new(NEWS_LINES_MAX);
     let typing = Typing { above: printer.sender(), pause: pause.clone() };
-    let mut editor = editor(chat, &was_empty).with_external_printer(printer).with_break_signal(pause.clone());
+    let mut editor = editor(chat, Coloured { is_empty: was_empty.clone(), is_edited: was_edited.clone() })
+        .with_external_printer(printer)
+        .with_break_signal(pause.clone());
     let repaint = editor.repaint_signal();
     background::start(chat, &signs, move || repaint.request_repaint());
     background::heed_signals(chat, &signs, &pause);
+    // From here on keys wait in the terminal as they are pressed, for whoever reads them next.
+    let _quiet = Echo::off();
     let prompt = PromptLine { standing: chat.standing.clone(), signs: signs.clone() };
     welcome(chat)?;
+    if act_on_early(chat, &mut editor, &signs) == After::Leave {
+        return Ok(Ending::Done);
+    }
     let mut wants_to_leave = false;
     loop {
         talk.somebody_types(typing.clone());
+        was_edited.store(false, Ordering::Relaxed);
         let read = editor.read_line(&prompt);
         talk.nobody_types();
         if signs.leave.load(Ordering::Relaxed) {
             return Ok(Ending::Stopped);
         }
+        // Whoever typed something in between did not mean to leave.
+        wants_to_leave = wants_to_leave && !was_edited.load(Ordering::Relaxed);
         match read.map_err(|error| CommandError::from(std::io::Error::other(error)))? {
             Signal::Success(line) => {
                 wants_to_leave = false;
                 let _kept = editor.sync_history().is_ok();
-                if act_on_all(chat, &mut editor, &line, &signs) == After::Leave {
+                if act(chat, &line) == After::Leave {
                     return Ok(Ending::Done);
                 }
             }
@@ -74,34 +85,41 @@ pub(super) fn run(chat: &mut Chat<'_>) -> Result<Ending> {
     }
 }
 
-/// Does what was typed, and then what was typed meanwhile.
-fn act_on_all(chat: &mut Chat<'_>, editor: &mut Reedline, line: &str, signs: &Signs) -> After {
-    let quiet = Echo::off();
-    let talk = chat.session.printer.talk().clone();
-    let mut after = chat.act(line);
-    while after != After::Leave && !signs.leave.load(Ordering::Relaxed) {
-        talk.nobody_asks();
-        match typed_ahead() {
-            None => break,
-            Some(Ahead::End) => return After::Leave,
-            Some(Ahead::Beginning(text)) => {
-                editor.run_edit_commands(&[EditCommand::InsertString(text)]);
-                break;
-            }
-            Some(Ahead::Line(line)) => {
-                talk.line(&format!("{PROMPT}{}", visible::line(&line)));
-                if !line.is_empty() && !line.starts_with(' ') {
-                    let _kept = editor.history_mut().save(HistoryItem::from_command_line(&line)).is_ok();
-                }
-                after = chat.act(&line);
-            }
-        }
+/// Does what was typed. What is typed meanwhile is run afterwards, unless the person stops what runs.
+fn act(chat: &mut Chat<'_>, line: &str) -> After {
+    let after = chat.act(line);
+    chat.session.printer.talk().nobody_asks();
+    if chat.host.is_stopped() {
+        forget_keys();
     }
-    drop(quiet);
     after
 }
 
-fn editor(chat: &Chat<'_>, was_empty: &Arc<AtomicBool>) -> Reedline {
+/// Does what was typed before there was a line to type it on.
+fn act_on_early(chat: &mut Chat<'_>, editor: &mut Reedline, signs: &Signs) -> After {
+    let Ahead { lines, beginning } = typed_ahead();
+    let talk = chat.session.printer.talk().clone();
+    for line in lines {
+        // What runs now needs the servers that are otherwise started when the prompt stands.
+        signs.draws();
+        talk.line(&format!("{PROMPT}{}", visible::line(&line)));
+        if !line.is_empty() && !line.starts_with(' ') {
+            let _kept = editor.history_mut().save(HistoryItem::from_command_line(&line)).is_ok();
+        }
+        if act(chat, &line) == After::Leave {
+            return After::Leave;
+        }
+        if signs.leave.load(Ordering::Relaxed) || chat.host.is_stopped() {
+            return After::Next(Ending::Stopped);
+        }
+    }
+    if !beginning.is_empty() {
+        editor.run_edit_commands(&[EditCommand::InsertString(beginning)]);
+    }
+    After::Next(Ending::Done)
+}
+
+fn editor(chat: &Chat<'_>, coloured: Coloured) -> Reedline {
     let colours = chat.session.printer.terminal().colours;
     let offer = || LiveOffer::new(chat.standing.clone(), chat.session.env().workspace.clone());
     let menu = ColumnarMenu::default().with_name(MENU).with_marker(PROMPT);
@@ -109,13 +127,13 @@ fn editor(chat: &Chat<'_>, was_empty: &Arc<AtomicBool>) -> Reedline {
         .with_history(Box::new(history::open(&chat.session.env().dirs.user)))
         // What begins with a blank is not kept.
         .with_history_exclusion_prefix(Some(" ".to_owned()))
-        .with_edit_mode(Box::new(Emacs::new(keys())))
+        .with_edit_mode(Box::new(HarmlessPaste(Emacs::new(keys()))))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
         .with_completer(Box::new(CompletesLive(offer())))
         .with_quick_completions(true)
         .with_partial_completions(true)
         .with_hinter(Box::new(Hints::new(offer(), colours)))
-        .with_highlighter(Box::new(Coloured { is_empty: was_empty.clone() }))
+        .with_highlighter(Box::new(coloured))
         .with_validator(Box::new(GoesOn))
         .with_transient_prompt(Box::new(EnteredLine))
         .with_ansi_colors(colours)

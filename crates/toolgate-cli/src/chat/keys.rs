@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reedline::{
-    Color, Completer, CompletionResult, DefaultHinter, Highlighter, Hinter, History, Prompt, PromptEditMode,
-    PromptHistorySearch, Span, StyledText, Suggestion, ValidationResult, Validator,
+    Color, Completer, CompletionResult, DefaultHinter, EditCommand, EditMode, Emacs, Highlighter, Hinter, History,
+    Prompt, PromptEditMode, PromptHistorySearch, ReedlineEvent, ReedlineRawEvent, Span, StyledText, Suggestion,
+    ValidationResult, Validator,
 };
 use rustix::termios::tcgetwinsize;
 use toolgate::shape::visible;
@@ -149,11 +150,15 @@ impl Hinter for Hints {
 /// Colours the name of a command, and remembers whether there is anything on the line.
 pub(super) struct Coloured {
     pub(super) is_empty: Arc<AtomicBool>,
+    /// Whether there was anything on it since somebody asked last.
+    pub(super) is_edited: Arc<AtomicBool>,
 }
 
 impl Highlighter for Coloured {
     fn highlight(&self, line: &str, _cursor: usize) -> StyledText {
-        self.is_empty.store(line.trim().is_empty(), Ordering::Relaxed);
+        let is_empty = line.trim().is_empty();
+        self.is_empty.store(is_empty, Ordering::Relaxed);
+        self.is_edited.fetch_or(!is_empty, Ordering::Relaxed);
         let mut styled = StyledText::new();
         let name_end = match Line::of(line) {
             Line::Slash { name, .. } if find(name).is_some() => {
@@ -165,6 +170,26 @@ impl Highlighter for Coloured {
         styled.push((Color::Cyan.normal(), name.to_owned()));
         styled.push((Color::Default.normal(), rest.to_owned()));
         styled
+    }
+}
+
+/// Keys as in Emacs. What is pasted and would act on the terminal, or hide, is shown instead.
+pub(super) struct HarmlessPaste(pub(super) Emacs);
+
+impl EditMode for HarmlessPaste {
+    fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
+        let harmless = |command| match command {
+            EditCommand::InsertString(text) => EditCommand::InsertString(visible::text(&text).into_owned()),
+            other => other,
+        };
+        match self.0.parse_event(event) {
+            ReedlineEvent::Edit(commands) => ReedlineEvent::Edit(commands.into_iter().map(harmless).collect()),
+            other => other,
+        }
+    }
+
+    fn edit_mode(&self) -> PromptEditMode {
+        self.0.edit_mode()
     }
 }
 

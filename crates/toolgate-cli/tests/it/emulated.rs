@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::pseudo_terminal::PseudoTerminal;
 use crate::room::Room;
+use crate::screen::READING;
 
 /// How long a person looks for the prompt before they type anyway.
 const A_MOMENT: Duration = Duration::from_millis(400);
@@ -85,14 +86,23 @@ impl Emulated {
         String::from_utf8_lossy(&self.raw.lock().unwrap()).contains(text)
     }
 
-    /// Types; a command a moment later when nobody reads keys right now, as a person would who looks at the prompt.
+    /// Types without looking.
+    pub(crate) fn bursts(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Types; a command a moment later when nobody reads keys right now, as a person would who looks at the prompt, and anything else when it has
+    /// been read what stands there.
     pub(crate) fn presses(&mut self, keys: &str) {
+        if !keys.starts_with('/') {
+            std::thread::sleep(READING);
+        }
         let deadline = Instant::now() + A_MOMENT;
         let reads_keys = || self.screen.lock().unwrap().screen().bracketed_paste();
         while keys.starts_with('/') && !reads_keys() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.bursts(keys);
     }
 
     /// Clears the line that is typed, and waits for the next one: what is typed before that is lost, as at every terminal.

@@ -14,6 +14,9 @@ use crate::room::Room;
 /// How long a text may take to appear.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a person reads before they press a key: one that is pressed at once is no answer.
+pub(crate) const READING: Duration = Duration::from_millis(200);
+
 /// What was seen on the terminal, and how the program ended.
 pub(crate) struct Seen {
     pub(crate) text: String,
@@ -50,15 +53,19 @@ pub(crate) struct Person {
     shown: Arc<Mutex<Vec<u8>>>,
     /// How much of what is shown they have read.
     from: usize,
+    /// Until when they read what they saw.
+    reads_until: Instant,
 }
 
 impl Person {
     /// Waits until a text has appeared since they last looked.
     pub(crate) fn sees(&mut self, text: &str) {
         self.from = wait_for(&self.shown, self.from, text);
+        self.reads_until = Instant::now() + READING;
     }
 
     pub(crate) fn presses(&mut self, keys: &str) {
+        std::thread::sleep(self.reads_until.saturating_duration_since(Instant::now()));
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -94,7 +101,7 @@ pub(crate) fn attended(room: &Room, words: &[&str], acts: impl FnOnce(&mut Perso
     let shown = Arc::new(Mutex::new(Vec::new()));
     let reading = read_in_thread(keyboard.try_clone().unwrap(), shown.clone());
     let program = Pid::from_child(&child);
-    acts(&mut Person { keyboard, program, shown: shown.clone(), from: 0 });
+    acts(&mut Person { keyboard, program, shown: shown.clone(), from: 0, reads_until: Instant::now() });
     let deadline = Instant::now() + PATIENCE;
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {

@@ -226,3 +226,34 @@ fn other_tools_of_a_server_are_told_above_the_line() {
     terminal.sees_line("new");
     assert_eq!(terminal.leaves(), Some(0));
 }
+
+#[test]
+fn a_key_that_was_pressed_before_a_question_was_there_is_no_answer() {
+    let room = Room::new().with_questions().server("one", &sample("one")).without_workspace();
+    let mut terminal = begun(&room, 80);
+    // As a terminal far away hands them over: all at once.
+    terminal.bursts("/call echo message=hi\r\r\r");
+    terminal.sees("Make this call?");
+    terminal.bursts("\r");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.sees("[↑↓ to move");
+    terminal.presses(ESCAPE);
+    terminal.sees("`echo` was not called");
+    assert_eq!(terminal.leaves(), Some(0));
+    assert_eq!(Record::of_log(room.log("one")).count("tools/call"), 0);
+}
+
+#[test]
+fn lines_that_are_typed_too_early_are_run_in_their_order() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let mut terminal = Emulated::run(&room, &[], 80);
+    for number in 0..6 {
+        terminal.bursts(&format!("/call echo message=n{number}\r"));
+        std::thread::sleep(std::time::Duration::from_millis(15));
+    }
+    terminal.sees_line("n5");
+    let screen = terminal.screen();
+    let answers: Vec<&str> = screen.lines().filter(|line| line.starts_with('n') && line.len() == 2).collect();
+    assert_eq!(answers, ["n0", "n1", "n2", "n3", "n4", "n5"], "{screen}");
+    assert_eq!(terminal.leaves(), Some(0));
+}
