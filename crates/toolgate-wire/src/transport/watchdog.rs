@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
@@ -163,31 +164,34 @@ fn warn_of_none(error: &io::Error) {
     tracing::warn!(%error, "there is no watchdog: should this program be killed, its servers may stay behind");
 }
 
-/// Starts the watchdog, and a thread that waits for its end. It is there afterwards: this process may be killed at any moment from then on.
+/// Starts the watchdog from a thread that waits for its end. It is there afterwards: this process may be killed at any moment from then on.
+///
+/// From a thread of its own, and not from the one that starts servers: two programs that one thread starts begin on the same core.
 fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
-    let first = command(&reader)?.spawn()?;
+    let (says, is_there) = sync_channel(1);
     let thread = std::thread::Builder::new().name("watchdog".to_owned());
-    thread.spawn(move || keep(&reader, first))?;
+    thread.spawn(move || keep(&reader, &says))?;
+    // Without an answer there is none, and the thread has said why.
+    let _there_is_one = is_there.recv().is_ok();
     Ok(writer)
 }
 
 /// Keeps a watchdog running. It ends by itself only when this process does, and is then nobody's child any more.
-fn keep(pipe: &PipeReader, first: Child) {
-    let mut watchdog = first;
-    for _ in 1..WATCHDOG_STARTS_MAX {
-        match watchdog.wait() {
+fn keep(pipe: &PipeReader, is_there: &SyncSender<()>) {
+    let run = |mut command: Command| {
+        let mut watchdog = command.spawn()?;
+        let _is_the_first = is_there.try_send(()).is_ok();
+        watchdog.wait()
+    };
+    for _ in 0..WATCHDOG_STARTS_MAX {
+        match command(pipe).and_then(run) {
             Ok(status) => tracing::warn!(%status, "the watchdog was ended by somebody else"),
             Err(error) => return warn_of_none(&error),
         }
-        watchdog = match command(pipe).and_then(|mut command| command.spawn()) {
-            Ok(next) => next,
-            Err(error) => return warn_of_none(&error),
-        };
         lock(&WATCHDOG).say_everything();
     }
-    let _ended = watchdog.wait().is_ok();
     warn_of_none(&io::Error::other("it does not stay"));
 }
 
