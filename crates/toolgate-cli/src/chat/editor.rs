@@ -114,7 +114,7 @@ fn act_on_early(chat: &mut Chat<'_>, editor: &mut Reedline, signs: &Signs) -> Af
         }
     }
     if !beginning.is_empty() {
-        editor.run_edit_commands(&[EditCommand::InsertString(beginning)]);
+        editor.run_edit_commands(&[EditCommand::InsertString(visible::text(&beginning).into_owned())]);
     }
     After::Next(Ending::Done)
 }

@@ -151,7 +151,8 @@ impl LastingHost {
         let is_it = |command: &&SlashCommand| {
             command.prompt.server == prompt.server && command.prompt.prompt.name == prompt.prompt.name
         };
-        self.prompts().iter().find(is_it).map_or_else(|| prompt.name.clone(), |command| command.name.clone())
+        let name = self.with_prompts(|commands| commands.all().iter().find(is_it).map(|command| command.name.clone()));
+        name.unwrap_or_else(|| prompt.name.clone())
     }
 
     /// The prompt behind a command.
