@@ -257,3 +257,14 @@ fn lines_that_are_typed_too_early_are_run_in_their_order() {
     assert_eq!(answers, ["n0", "n1", "n2", "n3", "n4", "n5"], "{screen}");
     assert_eq!(terminal.leaves(), Some(0));
 }
+
+#[test]
+fn what_is_pasted_does_not_act_on_the_terminal() {
+    let room = room();
+    let mut terminal = begun(&room, 80);
+    terminal.presses("\u{1b}[200~a\rb\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}\u{1b}[201~");
+    terminal.sees("b\\e]0;owned\\u{7}\\e[2J\\u{202e}");
+    assert!(!terminal.ever_wrote("\u{1b}]0;owned") && !terminal.ever_wrote("\u{202e}"), "{}", terminal.screen());
+    terminal.presses("\u{3}");
+    assert_eq!(terminal.leaves(), Some(0));
+}
