@@ -15,8 +15,8 @@ use toolgate::{Host, HostEvent, HostEvents, ServerName, ServerView};
 use crate::limits::AWAITED_NAMES_MAX;
 use crate::talk::Talk;
 
-/// When nothing has arrived for this long, what is there is shown.
-const QUIET_MIN: Duration = Duration::from_millis(2);
+/// When nothing has arrived for this long, what is there is shown. A timer takes up to a millisecond more.
+const QUIET_MIN_MS: u64 = 1;
 
 /// Servers that took long to start arrive at longer intervals: this part of the time since the beginning counts as a moment.
 const QUIET_PART: f64 = 0.10;
@@ -74,7 +74,7 @@ impl<'a> Arrivals<'a> {
             if waits && first_waits_since.is_none() {
                 first_waits_since = Some(Instant::now());
             }
-            let quiet = QUIET_MIN.max(self.begun.elapsed().mul_f64(QUIET_PART));
+            let quiet = quiet_after(self.begun.elapsed());
             let patience = Patience {
                 is_quiet: last_arrival.elapsed() >= quiet,
                 is_built_in_due: self.begun.elapsed() >= BUILT_IN_WAIT,
@@ -136,6 +136,12 @@ impl<'a> Arrivals<'a> {
             self.talk.waits(&awaited_text(&awaited.collect::<Vec<_>>()));
         }
     }
+}
+
+/// How long nothing must arrive that long after the beginning, in whole milliseconds: a timer takes no other steps.
+fn quiet_after(elapsed: Duration) -> Duration {
+    let part = u64::try_from(elapsed.mul_f64(QUIET_PART).as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(part.max(QUIET_MIN_MS))
 }
 
 /// Where a server is on its way to being shown.

@@ -15,7 +15,7 @@ const COLUMNS_MIN: usize = 20;
 /// How many columns the text takes.
 pub(crate) fn width(text: &str) -> usize {
     // Most texts are of letters that take one column each, and a listing has thousands of them.
-    if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') { text.len() } else { text.width() }
+    if visible::is_plain(text) { text.len() } else { text.width() }
 }
 
 /// The text, or as much of its start as fits.

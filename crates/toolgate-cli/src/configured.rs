@@ -1,6 +1,6 @@
 //! The servers in the settings, as a command uses them: all of them, or the one that was asked for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use toolgate::connect::ServerStatus;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
@@ -8,7 +8,7 @@ use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{CallRules, HostEnv, Interest, Memory, Naming, ServerName, Setup, SetupOptions};
+use toolgate::{CallRules, Host, HostEnv, Interest, Memory, Naming, ReadAhead, ServerName, Setup, SetupOptions};
 
 use crate::args::Options;
 use crate::error::{CommandError, Result};
@@ -30,7 +30,7 @@ pub(crate) struct Plan {
     /// The world, with the variables of `.env` files.
     pub(crate) env: Arc<HostEnv>,
     /// What the settings say about all servers.
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     /// Variables that reach servers in spite of their names, or do not.
     pub(crate) env_exceptions: EnvExceptions,
     /// What calls go through; none are made when nothing is said about it.
@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) admitted: AdmittedServers,
     /// Those of them that the command is about.
     pub(crate) wanted: Vec<ServerName>,
+    /// What is kept of them, while it is read.
+    ahead: Mutex<Option<ReadAhead>>,
 }
 
 impl Plan {
@@ -56,6 +58,17 @@ impl Plan {
     /// The same, for a command that can do with what servers offered a little while ago.
     pub(crate) fn with_memory(self) -> Self {
         Self { memory: Memory::Used, ..self }
+    }
+
+    /// The same, while what is kept of these servers is read for a host of this command alone.
+    pub(crate) fn reading_ahead(self, servers: &AdmittedServers) -> Self {
+        let ahead = Host::read_ahead(&self.env, self.interest, servers);
+        Self { ahead: Mutex::new(Some(ahead)), ..self }
+    }
+
+    /// What was read ahead, for the host that uses it.
+    pub(crate) fn take_ahead(&self) -> Option<ReadAhead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The same, for a command that shows what there is.
@@ -127,6 +140,7 @@ impl Configured {
             // Where nothing may be started, the command that wants to is told why.
             admitted: admit(&self.setup.servers, &self.setup.folder).unwrap_or_default(),
             wanted: Vec::new(),
+            ahead: Mutex::default(),
         }
     }
 
@@ -149,7 +163,7 @@ impl Configured {
     /// The servers that count, or the one of them that was asked for, whether they may be started or not.
     pub(crate) fn meant(&self, name: Option<&str>) -> Result<Vec<&ServerConfig>> {
         let named = |server: &&ServerConfig| name.is_none_or(|name| &*server.name == name);
-        let servers: Vec<_> = self.setup.servers.active.iter().filter(named).collect();
+        let servers: Vec<_> = self.setup.servers.active.iter().map(AsRef::as_ref).filter(named).collect();
         match name {
             Some(name) if servers.is_empty() && !self.set_aside().any(|one| one.name == name) => {
                 Err(self.unknown(name))

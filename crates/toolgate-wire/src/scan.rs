@@ -4,19 +4,24 @@ use memchr::memchr2;
 
 /// The members of an object in the order they stand: keys as they are written between their quotes, and values. `None` when this is none.
 pub(crate) fn members(object: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
-    let mut walk = Walk { bytes: object, at: 0 };
     let mut members = Vec::new();
+    each_member(object, |key, value| members.push((key, value))).map(|()| members)
+}
+
+/// The same, told one after the other.
+pub(crate) fn each_member<'a>(object: &'a [u8], mut tell: impl FnMut(&'a [u8], &'a [u8])) -> Option<()> {
+    let mut walk = Walk { bytes: object, at: 0 };
     walk.take(b'{')?;
     if walk.take(b'}').is_some() {
-        return Some(members);
+        return Some(());
     }
     loop {
         walk.skip_blanks();
         let key = walk.text()?;
         walk.take(b':')?;
-        members.push((key, walk.value()?));
+        tell(key, walk.value()?);
         if walk.take(b',').is_none() {
-            return walk.take(b'}').map(|()| members);
+            return walk.take(b'}');
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `Host`: wires the stages together and holds no rules of its own. Settings in, catalog out, calls through.
 
+mod ahead;
 mod ask;
 mod attend;
 mod backoff;
@@ -14,6 +15,7 @@ mod watching;
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::ahead::ReadAhead;
 use self::board::Board;
 use self::shown::Shown;
 use self::start_plan::Life;
@@ -54,7 +56,7 @@ pub enum Memory {
 
 /// How a host is to be.
 pub struct HostBuilder {
-    env: HostEnv,
+    env: Arc<HostEnv>,
     front_end: Arc<dyn FrontEnd>,
     tap: Option<WireTap>,
     naming: Naming,
@@ -65,6 +67,7 @@ pub struct HostBuilder {
     memory: Memory,
     call_rules: Option<CallRules>,
     token_store: TokenStore,
+    ahead: Option<ReadAhead>,
 }
 
 impl HostBuilder {
@@ -131,6 +134,13 @@ impl HostBuilder {
         self
     }
 
+    /// What was read of it before ([`Host::read_ahead`]), for a host that uses it.
+    #[must_use]
+    pub fn with_ahead(mut self, ahead: Option<ReadAhead>) -> Self {
+        self.ahead = ahead;
+        self
+    }
+
     /// For a host that lives for one question: servers are not asked to tell of changes, and one that is lost is not started again by itself.
     #[must_use]
     pub fn for_one_question(mut self) -> Self {
@@ -148,9 +158,9 @@ impl HostBuilder {
 
 impl Host {
     /// A host in that world.
-    pub fn builder(env: HostEnv) -> HostBuilder {
+    pub fn builder(env: impl Into<Arc<HostEnv>>) -> HostBuilder {
         HostBuilder {
-            env,
+            env: env.into(),
             front_end: Arc::new(NobodyToAsk),
             tap: None,
             naming: Naming::default(),
@@ -161,7 +171,14 @@ impl Host {
             memory: Memory::Off,
             call_rules: None,
             token_store: TokenStore::default(),
+            ahead: None,
         }
+    }
+
+    /// Begins to read what is kept of these servers, for a host in that world that lives for one question and is built later: whoever has to find
+    /// out by which rules it works need not wait for it.
+    pub fn read_ahead(env: &Arc<HostEnv>, interest: Interest, servers: &AdmittedServers) -> ReadAhead {
+        ReadAhead::for_one_question(env, interest, servers)
     }
 
     /// The same servers behind other rules: what somebody else may do with them. They stay this host's, which has to outlive it. It shows those

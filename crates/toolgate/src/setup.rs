@@ -38,7 +38,7 @@ pub struct Setup {
     /// The world with the variables of `.env` files in it.
     pub env: Arc<HostEnv>,
     /// The settings in force; what the folder brings is among the layers when the folder is trusted, else beside them.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// What was decided about the workspace folder.
     pub folder: Folder,
     /// The servers.
@@ -101,12 +101,13 @@ impl Setup {
         servers.diagnostics.extend(settings.diagnostics.iter().cloned());
         servers.set_aside.extend(untrusted(&settings.brought.layers));
         if settings.restricting_switch("security.strict") {
-            servers.active.iter_mut().for_each(|server| server.strict = true);
+            servers.active.iter_mut().for_each(|server| Arc::make_mut(server).strict = true);
         }
-        let entries = servers.active.iter().flat_map(unreadable_entries);
+        let entries = servers.active.iter().flat_map(|server| unreadable_entries(server));
         servers.diagnostics.extend(entries.collect::<Vec<_>>());
         let rules = options.rules.clone();
-        Ok(Self { env: Arc::new(env), settings, folder, servers, env_file: found.file, of_project, troubles, rules })
+        let (env, settings) = (Arc::new(env), Arc::new(settings));
+        Ok(Self { env, settings, folder, servers, env_file: found.file, of_project, troubles, rules })
     }
 
     /// The rules of the run, with what is wrong with them.

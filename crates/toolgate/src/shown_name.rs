@@ -1,6 +1,8 @@
 //! How the names of tools are shown: cleaned, with their server, with a hash; and the spellings by which a restriction knows them. Pure, and the
 //! same on every run.
 
+use std::borrow::Cow;
+
 use crate::limits::EXPOSED_NAME_CHARS_MAX;
 
 /// What is put between a server's name and a tool's.
@@ -14,12 +16,14 @@ const KEPT_TAIL: usize = 32;
 const HASH_DIGITS: usize = 8;
 
 /// Only characters that names may have, and not too many of them.
-pub(crate) fn clean(name: &str) -> String {
+pub(crate) fn clean(name: &str) -> Cow<'_, str> {
     // Most names are what they may be.
-    if is_clean(name) {
-        return name.to_owned();
-    }
-    cleaned(name)
+    if is_clean(name) { name.into() } else { cleaned(name).into() }
+}
+
+/// The same for one that was put together.
+fn made_clean(name: String) -> String {
+    if is_clean(&name) { name } else { cleaned(&name) }
 }
 
 fn is_clean(name: &str) -> bool {
@@ -42,13 +46,12 @@ fn is_legal(letter: char) -> bool {
 
 /// The name under which every tool can be called.
 pub(crate) fn qualified(server: &str, tool: &str) -> String {
-    let name = [server, BETWEEN, tool].concat();
-    if is_clean(&name) { name } else { cleaned(&name) }
+    made_clean([server, BETWEEN, tool].concat())
 }
 
 /// The name of a tool where all are shown with their servers.
 pub(crate) fn prefixed(server: &str, tool: &str) -> String {
-    clean(&format!("mcp_{server}_{tool}"))
+    made_clean(format!("mcp_{server}_{tool}"))
 }
 
 /// A name made unlike all others by a hash of what it stands for.

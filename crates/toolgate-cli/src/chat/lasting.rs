@@ -135,14 +135,10 @@ impl LastingHost {
     }
 
     fn with_prompts<T>(&self, look: impl FnOnce(&SlashCommands) -> T) -> T {
-        let views = self.host.servers();
-        let firm = views.iter().take_while(|view| view.is_settled).count();
-        // The first that has not settled is the one that those behind it wait for.
-        let open: Vec<&ServerName> = views.iter().skip(firm + 1).map(ServerView::name).collect();
         let catalog = self.host.catalog();
         let mut prompts = lock(&self.prompts);
         let (commands, untold) = &mut *prompts;
-        untold.extend(commands.follow(&catalog, &command_names(), |server| !open.contains(&server)));
+        untold.extend(commands.follow(&catalog, &command_names()));
         look(commands)
     }
 

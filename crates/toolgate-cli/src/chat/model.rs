@@ -1,5 +1,6 @@
 //! Which model answers: the one of the settings, or another one for as long as the session lasts. `/model`, and what is said to it.
 
+use futures_util::FutureExt as _;
 use toolgate::Setup;
 use toolgate::shape::visible;
 use toolgate_model::{Conversation, Input, Model, ModelConfig};
@@ -31,20 +32,12 @@ impl Chat<'_> {
 
     /// A script cannot say it again once a server is there: its lines wait for all of them.
     pub(super) fn wait_unless_looked_at(&self) {
-        if self.host.waiting() == Waiting::ForAll {
-            self.wait_for_all();
+        if self.host.waiting() != Waiting::ForAll {
+            return;
         }
-    }
-
-    /// Waits until every server has settled.
-    pub(super) fn wait_for_all(&self) {
-        let talk = self.session.printer.talk().clone();
-        let waiting = async {
-            all_settled(self.host.host(), &talk).await;
-            Ok(())
-        };
+        let waiting = all_settled(self.host.host(), self.session.printer.talk());
         // Whoever does not want to wait is heard by what follows.
-        let _is_stopped = stoppable(&self.host.interrupts(), waiting).is_err();
+        let _is_stopped = stoppable(&self.host.interrupts(), waiting.map(Ok)).is_err();
     }
 
     /// Whether the settings name a model since they were changed.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use toolgate::DiscoveryState;
 use toolgate::expose::SlashCommand;
+use toolgate::registry::CatalogPrompt;
 use toolgate_model::Input;
 
 use super::Chat;
 use super::line::similar;
 use crate::args::Options;
+use crate::arrival::explained;
 use crate::commands::prompt::print;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -20,11 +22,9 @@ impl Chat<'_> {
     pub(super) fn prompt(&mut self, name: &str, rest: &str) -> Result<Ending> {
         let mut command = self.host.prompt(name);
         if command.is_none() {
-            // What a server has by that name is its own once those before it have said what they have.
-            if self.host.prompts().iter().any(|command| command.is_own_name(name)) {
-                self.wait_for_all();
-            } else {
-                self.wait_unless_looked_at();
+            match self.host.prompts().into_iter().find(|command| command.is_own_name(name)) {
+                Some(command) => self.wait_for_name(&command.prompt),
+                None => self.wait_unless_looked_at(),
             }
             command = self.host.prompt(name);
         }
@@ -37,6 +37,14 @@ impl Chat<'_> {
             }
             Some(values) => self.fill_in(&command, &values),
         }
+    }
+
+    /// Waits until a prompt can be given its own name: those servers that stand before its own have said what they have.
+    fn wait_for_name(&self, prompt: &CatalogPrompt) {
+        let (host, talk) = (self.host.host(), self.session.printer.talk());
+        let named = explained(host, talk, host.find_prompt(&prompt.prompt.name));
+        // Whoever does not want to wait is heard by what follows.
+        let _is_stopped = stoppable(&self.host.interrupts(), async { Ok(named.await?) }).is_err();
     }
 
     /// Has the server fill a prompt in: for the model, or to be looked at where there is none.

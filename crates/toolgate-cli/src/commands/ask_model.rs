@@ -167,7 +167,7 @@ impl Asking<'_> {
     /// A prompt of a server, by its name. What no server has is a text like any other.
     async fn command(&self, host: &Host, name: &str, rest: &str, printer: &mut Printer) -> Result<Spoken> {
         let mut commands = SlashCommands::default();
-        let _renamed = commands.follow(&host.catalog(), &command_names(), |_| true);
+        let _renamed = commands.follow(&host.catalog_now(), &command_names());
         let Some(command) = commands.find(name) else {
             let line = format!("no server has a prompt `/{name}`; it is said to the model as it stands");
             printer.talk().line(&visible::line(&line));

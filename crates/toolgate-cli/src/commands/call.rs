@@ -77,6 +77,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     };
     let calling = Calling { arguments, meant, given, only, troubles, interrupts, waiting, asked_by };
     let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
+    let plan = session.reading_ahead(plan, &servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| calling.go(host, servers, printer).await)
 }

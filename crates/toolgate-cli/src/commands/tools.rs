@@ -65,8 +65,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let waiting = if arguments.fresh { Waiting::ForAll } else { session.waiting() };
     let listing = Listing { arguments, explain, troubles, waiting };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
-    let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
+    let plan = session.reading_ahead(plan, &servers);
+    let plan = plan.with(call_rules::for_listing(session, configured.setup())?);
     session.with_host(&plan, async |host, printer| match printer.form() {
         Form::Json => listing.print_json(host, servers, printer).await,
         Form::Text if !arguments.search.is_empty() => listing.print_found(host, servers, printer).await,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use toolgate::auth::store::TokenStore;
 use toolgate::shape::visible;
+use toolgate::trust::AdmittedServers;
 use toolgate::{Host, HostBuilder, Memory};
 
 use super::Session;
@@ -56,7 +57,13 @@ impl Session {
     }
 
     fn own_host(&self, plan: &Plan) -> Host {
-        self.builder(plan).memory(plan.memory).for_one_question().build()
+        self.builder(plan).memory(plan.memory).with_ahead(plan.take_ahead()).for_one_question().build()
+    }
+
+    /// The same, when it may have a host of its own, while what is kept of these servers is read.
+    pub(crate) fn reading_ahead(&self, plan: Plan, servers: &AdmittedServers) -> Plan {
+        let is_own = self.lasting.is_none() && self.visit.is_none() && plan.memory == Memory::Used;
+        if is_own { plan.reading_ahead(servers) } else { plan }
     }
 
     /// How a host of this process begins.
@@ -75,7 +82,7 @@ impl Session {
             login_guide: (can_be_asked && plan.offers_login).then(|| Arc::new(guide)),
             wants_details: self.options.debug,
         };
-        let mut builder = Host::builder((*plan.env).clone())
+        let mut builder = Host::builder(plan.env.clone())
             .front_end(Arc::new(person))
             .interest(plan.interest)
             .naming(naming(&plan.settings))

@@ -2,6 +2,8 @@
 //!
 //! One shape serves every view: an entry has the members it has, and a view takes those it knows.
 
+use memchr::memchr;
+
 use crate::raw::{RawJson, key_text};
 use crate::scan;
 
@@ -27,34 +29,39 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Reads an entry; says what is wrong in the words of the entry. That it is JSON was checked when it came in.
     pub(super) fn of(raw: &'a RawJson) -> Result<Self, String> {
-        let members = scan::members(raw.as_bytes()).ok_or("it is not an object")?;
         let mut fields = Self::default();
-        for (key, value) in members {
-            let key = key_text(key);
-            let Some(place) = fields.place(&key) else { continue };
-            if place.replace(value).is_some() {
-                return Err(format!("`{key}` stands there twice"));
+        let mut twice = None;
+        scan::each_member(raw.as_bytes(), |key, value| {
+            let is_spelled = key.contains(&b'\\');
+            let spelled = if is_spelled { Some(key_text(key)) } else { None };
+            let key = spelled.as_ref().map_or(key, |key| key.as_bytes());
+            if fields.place(key).is_some_and(|place| place.replace(value).is_some()) {
+                twice.get_or_insert_with(|| String::from_utf8_lossy(key).into_owned());
             }
+        })
+        .ok_or("it is not an object")?;
+        match twice {
+            None => Ok(fields),
+            Some(key) => Err(format!("`{key}` stands there twice")),
         }
-        Ok(fields)
     }
 
-    fn place(&mut self, key: &str) -> Option<&mut Option<&'a [u8]>> {
+    fn place(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
         Some(match key {
-            "name" => &mut self.name,
-            "title" => &mut self.title,
-            "description" => &mut self.description,
-            "inputSchema" => &mut self.input_schema,
-            "outputSchema" => &mut self.output_schema,
-            "annotations" => &mut self.annotations,
-            "arguments" => &mut self.arguments,
-            "required" => &mut self.required,
-            "uri" => &mut self.uri,
-            "uriTemplate" => &mut self.uri_template,
-            "mimeType" => &mut self.mime_type,
-            "size" => &mut self.size,
-            "text" => &mut self.text,
-            "blob" => &mut self.blob,
+            b"name" => &mut self.name,
+            b"title" => &mut self.title,
+            b"description" => &mut self.description,
+            b"inputSchema" => &mut self.input_schema,
+            b"outputSchema" => &mut self.output_schema,
+            b"annotations" => &mut self.annotations,
+            b"arguments" => &mut self.arguments,
+            b"required" => &mut self.required,
+            b"uri" => &mut self.uri,
+            b"uriTemplate" => &mut self.uri_template,
+            b"mimeType" => &mut self.mime_type,
+            b"size" => &mut self.size,
+            b"text" => &mut self.text,
+            b"blob" => &mut self.blob,
             _ => return None,
         })
     }
@@ -63,11 +70,20 @@ impl<'a> Fields<'a> {
 /// A text that must be there.
 pub(super) fn required(field: &str, value: Option<&[u8]>) -> Result<String, String> {
     let Some(value) = value else { return Err(format!("`{field}` is missing")) };
-    let text: String = serde_json::from_slice(value).map_err(|_| format!("`{field}` is not a string"))?;
+    let text = text(value).ok_or_else(|| format!("`{field}` is not a string"))?;
     if text.is_empty() { Err(format!("`{field}` is empty")) } else { Ok(text) }
 }
 
 /// A text that may be there; anything else counts as absent.
 pub(super) fn optional(value: Option<&[u8]>) -> Option<String> {
-    value.and_then(|value| serde_json::from_slice(value).ok())
+    value.and_then(text)
+}
+
+/// The text that a value is; most have no escapes and are taken as they stand.
+fn text(value: &[u8]) -> Option<String> {
+    let inner = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    match memchr(b'\\', inner) {
+        None => std::str::from_utf8(inner).ok().map(ToOwned::to_owned),
+        Some(_) => serde_json::from_slice(value).ok(),
+    }
 }

@@ -166,7 +166,7 @@ impl ConnectionManager {
             if board.iter().any(|entry| entry.config.name == config.name) {
                 continue;
             }
-            let config = Arc::new(config);
+            let config = anew(config);
             new.push(config.clone());
             board.push(Entry::new(config, now));
         }
@@ -184,7 +184,7 @@ impl ConnectionManager {
             match same {
                 Some(at) => board.push(before.swap_remove(at)),
                 None => {
-                    let config = Arc::new(config);
+                    let config = anew(config);
                     difference.start.push(config.clone());
                     board.push(Entry::new(config, now));
                 }
@@ -438,6 +438,11 @@ fn again(endpoint: &Endpoint) -> Option<Endpoint> {
         Endpoint::Sse(http) => Some(Endpoint::Sse(http.clone())),
         _ => None,
     }
+}
+
+/// What a server is meant to be that begins now. No two of its lives share it, so that it tells them apart.
+fn anew(config: Arc<ServerConfig>) -> Arc<ServerConfig> {
+    Arc::new(Arc::unwrap_or_clone(config))
 }
 
 impl fmt::Debug for ConnectionManager {

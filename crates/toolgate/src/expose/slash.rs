@@ -54,36 +54,25 @@ pub struct SlashCommands {
 }
 
 impl SlashCommands {
-    /// Takes over the prompts of a catalog. `built_in` are the names that prompts cannot have, `is_firm` tells whether every server before that one
-    /// has said what it offers; until then its prompts are called `server.name`, which is theirs also later. Returns those that were renamed now,
-    /// to be reported.
-    pub fn follow(
-        &mut self,
-        catalog: &Catalog,
-        built_in: &[&str],
-        is_firm: impl Fn(&ServerName) -> bool,
-    ) -> Vec<SlashCommand> {
+    /// Takes over the prompts of a catalog. `built_in` are the names that prompts cannot have. A prompt whose name is not final yet is called
+    /// `server.name`, which is its own also later. Returns those that were renamed now, to be reported.
+    pub fn follow(&mut self, catalog: &Catalog, built_in: &[&str]) -> Vec<SlashCommand> {
         let servers: HashMap<&ServerName, usize> =
             catalog.servers().enumerate().map(|(at, offer)| (offer.server(), at)).collect();
         let mut prompts: Vec<CatalogPrompt> = catalog.prompts().to_vec();
         prompts.sort_by_key(|prompt| servers.get(&prompt.server).copied().unwrap_or(usize::MAX));
-        self.follow_prompts(prompts, built_in, is_firm)
+        self.follow_prompts(prompts, built_in)
     }
 
     /// The same, of prompts in the order in which they are to be named.
-    pub fn follow_prompts(
-        &mut self,
-        prompts: Vec<CatalogPrompt>,
-        built_in: &[&str],
-        is_firm: impl Fn(&ServerName) -> bool,
-    ) -> Vec<SlashCommand> {
+    pub fn follow_prompts(&mut self, prompts: Vec<CatalogPrompt>, built_in: &[&str]) -> Vec<SlashCommand> {
         let mut renamed = Vec::new();
         self.commands.clear();
         for prompt in prompts {
             let key = (prompt.server.clone(), prompt.prompt.name.clone());
             let known = self.given.get(&key).cloned();
             let is_new = known.is_none();
-            if is_new && !is_firm(&prompt.server) {
+            if is_new && !prompt.is_name_final {
                 let name = qualified_name(&prompt).into();
                 self.commands.push(SlashCommand { name, prompt, renamed: None });
                 continue;

@@ -16,13 +16,14 @@ fn prompt(server: &str, name: &str, arguments: &[&str]) -> CatalogPrompt {
     let arguments = arguments.iter().map(|name| argument(name)).collect();
     let raw = serde_json::json!({}).into();
     let prompt = Prompt { name: name.to_owned(), title: None, description: None, arguments, raw };
-    CatalogPrompt { name: name.into(), server: ServerName::new(server).unwrap(), prompt: Arc::new(prompt) }
+    let server = ServerName::new(server).unwrap();
+    CatalogPrompt { name: name.into(), is_name_final: true, server, prompt: Arc::new(prompt) }
 }
 
 /// `server/prompt` → command, in order.
 fn named(commands: &mut SlashCommands, prompts: &[(&str, &str)], built_in: &[&str]) -> Vec<String> {
     let prompts = prompts.iter().map(|(server, name)| prompt(server, name, &[])).collect();
-    commands.follow_prompts(prompts, built_in, |_| true);
+    commands.follow_prompts(prompts, built_in);
     commands.all().iter().map(|command| command.name.to_string()).collect()
 }
 
@@ -58,20 +59,20 @@ fn a_name_stays_with_its_prompt() {
 fn renames_are_reported_once_with_their_reason() {
     let mut commands = SlashCommands::default();
     let prompts = || vec![prompt("a", "mcp", &[]), prompt("a", "x", &[]), prompt("b", "x", &[])];
-    let renamed = commands.follow_prompts(prompts(), &["mcp"], |_| true);
+    let renamed = commands.follow_prompts(prompts(), &["mcp"]);
     let told: Vec<String> = renamed
         .iter()
         .map(|one| format!("{}: {}", one.name, one.renamed.as_ref().map(ToString::to_string).unwrap_or_default()))
         .collect();
     assert_eq!(told, ["a.mcp: a command of toolgate has that name", "b.x: a prompt of a has that name"]);
-    assert!(commands.follow_prompts(prompts(), &["mcp"], |_| true).is_empty());
+    assert!(commands.follow_prompts(prompts(), &["mcp"]).is_empty());
 }
 
 #[test]
 fn help_says_how_arguments_are_given() {
     let of = |arguments: &[&str]| {
         let mut commands = SlashCommands::default();
-        commands.follow_prompts(vec![prompt("a", "p", arguments)], &[], |_| true);
+        commands.follow_prompts(vec![prompt("a", "p", arguments)], &[]);
         commands.find("p").unwrap().clone()
     };
     let cases: [(&[&str], &[&str]); 4] = [
@@ -98,23 +99,28 @@ fn help_says_how_arguments_are_given() {
 
 #[test]
 fn a_name_is_given_when_no_server_before_can_claim_it() {
-    let of = |servers: &[&str]| servers.iter().map(|server| prompt(server, "greet", &[])).collect::<Vec<_>>();
+    // A star behind a server: one before it has not said what it offers.
+    let of = |servers: &[&str]| {
+        let greet = |server: &&str| {
+            let is_name_final = !server.ends_with('*');
+            CatalogPrompt { is_name_final, ..prompt(server.trim_end_matches('*'), "greet", &[]) }
+        };
+        servers.iter().map(greet).collect::<Vec<_>>()
+    };
     let names = |commands: &SlashCommands| -> Vec<String> {
         commands.all().iter().map(|command| command.name.to_string()).collect()
     };
     let mut commands = SlashCommands::default();
-    // The first server is slower than the second.
-    let is_first = |server: &ServerName| server.as_str() == "one";
-    assert!(commands.follow_prompts(of(&["two"]), &[], is_first).is_empty());
+    assert!(commands.follow_prompts(of(&["two*"]), &[]).is_empty());
     assert_eq!(names(&commands), ["two.greet"]);
     assert!(commands.find("greet").is_none());
-    let renamed = commands.follow_prompts(of(&["one", "two"]), &[], |_| true);
+    let renamed = commands.follow_prompts(of(&["one", "two"]), &[]);
     assert_eq!(names(&commands), ["greet", "two.greet"]);
     assert_eq!(renamed.len(), 1);
     // Without the first one the name is free, and what it was called before still answers.
     let mut commands = SlashCommands::default();
-    commands.follow_prompts(of(&["two"]), &[], is_first);
-    commands.follow_prompts(of(&["two"]), &[], |_| true);
+    commands.follow_prompts(of(&["two*"]), &[]);
+    commands.follow_prompts(of(&["two"]), &[]);
     assert_eq!(names(&commands), ["greet"]);
     assert_eq!(commands.find("two.greet").map(|command| command.name.to_string()), Some("greet".to_owned()));
 }

@@ -7,16 +7,17 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use toolgate_wire::transport::child::expect_child;
 
+use super::ahead::Remembered;
 use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
 use super::follow::{announce, follow};
 use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
-use crate::discovery::{Line, Live, Offered, Problem, ServerCatalog, discover};
+use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{DiscoveryState, HostEvent, Severity};
 use crate::host::Reconciled;
-use crate::kept::{Freshness, KeptPlace};
+use crate::kept::KeptPlace;
 use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
@@ -58,7 +59,7 @@ fn attend_to(board: &Arc<Board>, runtime: &Handle, line: &Line) {
 }
 
 /// Shows what is kept of a server, where that is wanted.
-fn begin(board: &Board, line: &Line, kept: Option<(Offered, Freshness)>) -> StartPlan {
+fn begin(board: &Board, line: &Line, kept: Remembered) -> StartPlan {
     let config = line.config();
     let plan = start_plan(board.life, config.start, &config.transport, kept.as_ref().map(|(_, freshness)| *freshness));
     match kept {

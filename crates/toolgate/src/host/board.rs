@@ -8,15 +8,16 @@ use std::time::SystemTime;
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
+use super::ahead::{ReadAhead, Remembered};
 use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
 use crate::connect::{ConnectionManager, Wiring};
-use crate::discovery::{Interest, Line, Offered, ServerCatalog, Traffic, Why, offered_by_built_in};
+use crate::discovery::{Interest, Line, Offered, ServerCatalog, Traffic, Why};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
-use crate::kept::{Freshness, KeptOffer, KeptOffers, KeptPlace, freshness};
+use crate::kept::{KeptOffers, KeptPlace};
 use crate::limits::EVENTS_WAITING_MAX;
 use crate::registry::name::{Claim, Prefixes};
 use crate::registry::{Catalog, NameBook, Naming};
@@ -30,6 +31,8 @@ pub(super) struct Board {
     env: Arc<HostEnv>,
     memory: Memory,
     kept: KeptOffers,
+    /// What was read of it before this host was there.
+    ahead: Mutex<Option<ReadAhead>>,
     naming: Naming,
     state: Mutex<State>,
     /// Counts the changes of what is offered, and wakes those who wait for one.
@@ -85,18 +88,18 @@ impl Board {
             life,
             memory,
             token_store,
+            ahead,
             ..
         } = builder;
         let told = events.clone();
         let on_status = Box::new(move |server: &ServerName, status, error: Option<&Error>| {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
         });
-        let env = Arc::new(env);
         let kept = KeptOffers::new(&env);
         let wiring = Wiring { env: env.clone(), env_exceptions, front_end, tap, connect_limit, token_store, on_status };
         let manager = ConnectionManager::new(wiring);
-        let (state, changes) = (Mutex::default(), watch::Sender::new(0));
-        Arc::new(Self { manager, interest, life, env, memory, kept, naming, state, changes, events })
+        let (state, changes, ahead) = (Mutex::default(), watch::Sender::new(0), Mutex::new(ahead));
+        Arc::new(Self { manager, interest, life, env, memory, kept, ahead, naming, state, changes, events })
     }
 
     pub(super) fn now(&self) -> SystemTime {
@@ -109,20 +112,13 @@ impl Board {
     }
 
     /// What is kept of each of these servers, as far as it may be used here.
-    pub(super) fn kept(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<(Offered, Freshness)>> {
+    pub(super) fn kept(&self, servers: &[Arc<ServerConfig>]) -> Vec<Remembered> {
         if self.memory != Memory::Used {
             return servers.iter().map(|_| None).collect();
         }
-        let now = self.now();
-        let judged = |(config, kept): (&Arc<ServerConfig>, Option<KeptOffer>)| {
-            let offered = match config.transport.builtin() {
-                Some(_) => offered_by_built_in(&self.env.workspace, now)?,
-                None => kept?.offered,
-            };
-            let freshness = freshness(&offered, self.interest, &config.transport, now);
-            Some((offered, freshness))
-        };
-        servers.iter().zip(self.kept.load_all(servers)).map(judged).collect()
+        let ahead = lock(&self.ahead).take().filter(|ahead| ahead.is_about(servers));
+        let reading = ahead.unwrap_or_else(|| ReadAhead::of(&self.kept, &self.env, self.interest, servers));
+        reading.finish()
     }
 
     /// Where what a server says is kept, as its files are now; nowhere, when nothing is to be.
@@ -283,7 +279,7 @@ impl Board {
         // Whoever looks for a name in it waits for those that could claim it.
         let build = |servers: Vec<(ServerName, Claim)>| {
             let firm: Vec<_> = servers.into_iter().map(|(name, _)| (name, Claim::Firm)).collect();
-            build(&firm, offers, self.naming, &mut NameBook::default())
+            build(&firm, offers, self.naming, &mut NameBook::for_once())
         };
         match self.some_of(shown) {
             Some(servers) => build(servers),

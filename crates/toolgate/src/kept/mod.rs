@@ -15,5 +15,6 @@ mod freshness;
 mod sample;
 
 pub use freshness::{Freshness, freshness};
+pub(crate) use offers::KeptReader;
 pub use offers::{KeptOffers, KeptPlace};
 pub use written::KeptOffer;

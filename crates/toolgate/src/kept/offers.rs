@@ -1,16 +1,15 @@
 //! `KeptOffers`: the folder of kept offers. Reading takes no lock and writes nothing; writing puts a whole file in place.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use ring::hmac::{self, Key};
 
 use super::fingerprint::{FileMark, Fingerprint, Surroundings, fingerprint, look};
@@ -18,7 +17,7 @@ use super::key;
 use super::written::{self, KeptOffer};
 use crate::connect::Kind;
 use crate::discovery::Offered;
-use crate::env::{Clock, HostEnv};
+use crate::env::HostEnv;
 use crate::error::Result;
 use crate::limits::{
     CATALOGUE_BYTES_MAX, CATALOGUE_SWEEP_MS, CATALOGUE_UNUSED_MS, CATALOGUES_BYTES_MAX, CATALOGUES_MAX,
@@ -27,18 +26,13 @@ use crate::own_files::{self, Bounds};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
 
-/// From this many servers on, a second thread is worth its start.
-const CATALOGUES_SHARED_MIN: usize = 16;
-
 /// What servers offered when they were last asked. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct KeptOffers(Arc<Inner>);
 
 struct Inner {
     folder: PathBuf,
-    workspace: PathBuf,
-    variables: BTreeMap<String, String>,
-    clock: Arc<dyn Clock>,
+    env: Arc<HostEnv>,
     key: OnceLock<Key>,
 }
 
@@ -51,14 +45,9 @@ impl fmt::Debug for Inner {
 impl KeptOffers {
     /// The folder of this person. Nothing is made or read before it is needed.
     #[must_use]
-    pub fn new(env: &HostEnv) -> Self {
-        Self(Arc::new(Inner {
-            folder: env.dirs.user.join("catalogues"),
-            workspace: env.workspace.clone(),
-            variables: env.vars.clone(),
-            clock: env.clock.clone(),
-            key: OnceLock::new(),
-        }))
+    pub fn new(env: &Arc<HostEnv>) -> Self {
+        let folder = env.dirs.user.join("catalogues");
+        Self(Arc::new(Inner { folder, env: env.clone(), key: OnceLock::new() }))
     }
 
     /// The place of what a server offers, as it is meant and as its files are now. A server that runs for long is kept at the place that it
@@ -69,8 +58,8 @@ impl KeptOffers {
     }
 
     fn place_by(&self, server: &ServerConfig, look: &dyn Fn(&Path) -> Option<FileMark>) -> KeptPlace {
-        let Inner { workspace, variables, .. } = &*self.0;
-        let around = Surroundings { workspace, variables, look };
+        let HostEnv { workspace, vars, .. } = &*self.0.env;
+        let around = Surroundings { workspace, variables: vars, look };
         KeptPlace { offers: self.clone(), server: server.name.clone(), fingerprint: fingerprint(server, &around) }
     }
 
@@ -80,48 +69,9 @@ impl KeptOffers {
         self.place(server).load()
     }
 
-    /// What is kept of each of these servers. Where there are many, two threads share the work.
-    #[must_use]
-    pub fn load_all(&self, servers: &[Arc<ServerConfig>]) -> Vec<Option<KeptOffer>> {
-        // Whoever comes first takes the next one: a thread takes a moment to begin.
-        let next = AtomicUsize::new(0);
-        let load = || self.load_some(servers, &next);
-        let loaded = if servers.len() < CATALOGUES_SHARED_MIN {
-            load()
-        } else {
-            // Whoever loads the key first has the other one wait for it.
-            self.key();
-            thread::scope(|scope| {
-                let other = scope.spawn(load);
-                let mut loaded = load();
-                loaded.extend(other.join().unwrap_or_default());
-                loaded
-            })
-        };
-        let mut all: Vec<Option<KeptOffer>> = servers.iter().map(|_| None).collect();
-        for (at, kept) in loaded {
-            if let Some(place) = all.get_mut(at) {
-                *place = kept;
-            }
-        }
-        all
-    }
-
-    /// What is kept of the servers that nobody else takes, each with its place.
-    fn load_some(&self, servers: &[Arc<ServerConfig>], next: &AtomicUsize) -> Vec<(usize, Option<KeptOffer>)> {
-        // Many servers are made of the same few programs, which are looked at once.
-        let seen: RefCell<HashMap<PathBuf, Option<FileMark>>> = RefCell::default();
-        let look_once = |path: &Path| {
-            let known = seen.borrow().get(path).cloned();
-            known.unwrap_or_else(|| seen.borrow_mut().entry(path.to_owned()).or_insert_with(|| look(path)).clone())
-        };
-        let load = |at: usize| {
-            let server = servers.get(at)?;
-            // What is built in is not kept: it is known.
-            let is_kept = server.transport.builtin().is_none();
-            Some((at, is_kept.then(|| self.place_by(server, &look_once).load()).flatten()))
-        };
-        std::iter::from_fn(|| load(next.fetch_add(1, Ordering::Relaxed))).collect()
+    /// Somebody who reads what is kept of many servers.
+    pub(crate) fn reader(&self) -> KeptReader<'_> {
+        KeptReader { offers: self, seen: RefCell::default() }
     }
 
     /// Keeps what a server offers, together with lists that are kept of it and that it was not asked for this time.
@@ -136,7 +86,7 @@ impl KeptOffers {
 
     /// Forgets what all servers offer; says of how many.
     pub fn forget_all(&self) -> usize {
-        match own_files::take_stock(&self.0.folder, self.0.clock.now()) {
+        match own_files::take_stock(&self.0.folder, self.0.env.clock.now()) {
             Ok(files) => files.iter().filter(|file| removed(&file.path)).count(),
             Err(error) => {
                 tracing::debug!(folder = %self.0.folder.display(), %error, "cannot look through kept offers");
@@ -177,7 +127,7 @@ impl KeptOffers {
 
     /// Removes what nobody asks for any more, once a day.
     fn sweep(&self) {
-        let now = self.0.clock.now();
+        let now = self.0.env.clock.now();
         if !own_files::is_due(&self.0.folder.join("swept"), Duration::from_millis(CATALOGUE_SWEEP_MS), now) {
             return;
         }
@@ -189,6 +139,28 @@ impl KeptOffers {
             }),
             Err(error) => tracing::debug!(folder = %self.0.folder.display(), %error, "cannot sweep kept offers"),
         }
+    }
+}
+
+/// Reads what is kept of many servers. They are made of the same few programs, which are looked at once.
+pub(crate) struct KeptReader<'a> {
+    offers: &'a KeptOffers,
+    seen: RefCell<HashMap<OsString, Option<FileMark>>>,
+}
+
+impl KeptReader<'_> {
+    /// What is kept of a server. A file that is broken, or not ours, is like none.
+    pub(crate) fn load(&self, server: &ServerConfig) -> Option<KeptOffer> {
+        self.offers.place_by(server, &|path| self.look(path)).load()
+    }
+
+    fn look(&self, path: &Path) -> Option<FileMark> {
+        let known = self.seen.borrow().get(path.as_os_str()).cloned();
+        known.unwrap_or_else(|| {
+            let seen = look(path);
+            self.seen.borrow_mut().insert(path.into(), seen.clone());
+            seen
+        })
     }
 }
 

@@ -38,12 +38,12 @@ impl Room {
     /// As another process would see it: nothing is shared but the disk.
     fn offers(&self) -> KeptOffers {
         let user = self.folder.path().join("user");
-        KeptOffers::new(&HostEnv {
+        KeptOffers::new(&Arc::new(HostEnv {
             vars: BTreeMap::from([("PATH".to_owned(), "/none".to_owned())]),
             dirs: HostDirs { user, system: "/none".into(), home: None },
             workspace: self.folder.path().to_owned(),
             clock: Arc::new(self.watch.clone()),
-        })
+        }))
     }
 
     fn catalogues(&self) -> PathBuf {

@@ -1,6 +1,8 @@
-//! How the offer of a server is written down: one JSON object, its entries as the server wrote them. Read in one pass, and what was read
+//! How the offer of a server is written down: a first line with a checksum over everything behind it, a head in JSON, and the entries as the
+//! server wrote them, one behind the other. They were checked when they came in; the checksum says that they are still the same. What was read
 //! shares the bytes of the file. Pure.
 
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -14,10 +16,13 @@ use crate::discovery::{Offered, OfferedList, UnusableEntry};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Counted up when the same bytes would mean something else.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// What is said of a file that is not as expected.
 const WORDS_CHARS: usize = 200;
+
+/// More than the longest first line: three names and three numbers.
+const FIRST_LINE_BYTES: usize = 100;
 
 /// What is kept of a server.
 #[derive(Clone, Debug)]
@@ -28,31 +33,41 @@ pub struct KeptOffer {
     pub offered: Offered,
 }
 
-/// The file. `R` is raw JSON, borrowed from the file or from an offer.
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct FirstLine {
+    format: u64,
+    /// How many bytes of what follows are the head.
+    head: usize,
+    /// What everything that follows adds up to.
+    sum: u64,
+}
+
+/// The head. `R` is raw JSON, borrowed from the file or from an offer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenOffer<R> {
-    format: u64,
     server: String,
     version: String,
     era: String,
     info: R,
     capabilities: R,
     instructions: Option<String>,
-    tools: Option<WrittenList<R>>,
-    prompts: Option<WrittenList<R>>,
-    resources: Option<WrittenList<R>>,
-    templates: Option<WrittenList<R>>,
+    tools: Option<WrittenList>,
+    prompts: Option<WrittenList>,
+    resources: Option<WrittenList>,
+    templates: Option<WrittenList>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WrittenList<R> {
+struct WrittenList {
     read_at: u64,
     ttl_ms: Option<u64>,
     is_public: bool,
     set_aside: Vec<WrittenUnusable>,
-    entries: Vec<R>,
+    /// How long each entry is.
+    lengths: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,31 +88,34 @@ impl KeptOffer {
     /// # Errors
     /// When it is anything else.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
-        let bytes = bytes.into();
-        let broken = |why: &str| Error::new(ErrorKind::State, format!("this is no kept offer: {why}"));
-        let written: WrittenOffer<&RawValue> = match serde_json::from_slice(&bytes) {
-            Ok(written) => written,
-            Err(error) => {
-                let other = serde_json::from_slice(&bytes).ok().filter(|WrittenFormat { format }| *format != FORMAT);
-                return Err(broken(&other.map_or_else(|| bounded(&error), |other| other_format(other.format))));
-            }
-        };
-        if written.format != FORMAT {
-            return Err(broken(&other_format(written.format)));
-        }
-        let version = Version::parse(&written.version);
+        let broken = |why: String| Error::new(ErrorKind::State, format!("this is no kept offer: {why}"));
+        let (head, body) = unseal(&bytes.into()).map_err(broken)?;
+        let written: WrittenOffer<&RawValue> =
+            serde_json::from_slice(&head).map_err(|error| broken(bounded(&error)))?;
+        let none = |what: &str| broken(format!("no {what} is called like that"));
+        let mut entries = Entries { rest: body };
         let offered = Offered {
-            version: version.ok_or_else(|| broken("no version of the protocol is called like that"))?,
-            era: era_of(&written.era).ok_or_else(|| broken("no era is called like that"))?,
-            info: RawJson::part_of(&bytes, written.info),
-            capabilities: RawJson::part_of(&bytes, written.capabilities),
+            version: Version::parse(&written.version).ok_or_else(|| none("version of the protocol"))?,
+            era: era_of(&written.era).ok_or_else(|| none("era"))?,
+            info: RawJson::part_of(&head, written.info),
+            capabilities: RawJson::part_of(&head, written.capabilities),
             instructions: written.instructions,
-            tools: read_list(&bytes, written.tools).map_err(|why| broken(&why))?,
-            prompts: read_list(&bytes, written.prompts).map_err(|why| broken(&why))?,
-            resources: read_list(&bytes, written.resources).map_err(|why| broken(&why))?,
-            templates: read_list(&bytes, written.templates).map_err(|why| broken(&why))?,
+            tools: entries.list(written.tools).map_err(broken)?,
+            prompts: entries.list(written.prompts).map_err(broken)?,
+            resources: entries.list(written.resources).map_err(broken)?,
+            templates: entries.list(written.templates).map_err(broken)?,
         };
+        if !entries.rest.is_empty() {
+            return Err(broken("something stands behind its entries".to_owned()));
+        }
         Ok(Self { server: written.server, offered })
+    }
+
+    /// A file with this head and these entries, for whoever tests how files are read.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sealed(head: &[u8], entries: &[u8]) -> Vec<u8> {
+        seal(head, entries).unwrap_or_default()
     }
 
     /// The offer as it is kept.
@@ -111,21 +129,52 @@ impl KeptOffer {
 
 /// The offer of a server as it is kept.
 pub(super) fn write(server: &str, offered: &Offered) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
     let written = WrittenOffer {
-        format: FORMAT,
         server: server.to_owned(),
         version: offered.version.as_str().to_owned(),
         era: era_word(offered.era).to_owned(),
         info: &offered.info,
         capabilities: &offered.capabilities,
         instructions: offered.instructions.clone(),
-        tools: offered.tools.as_ref().map(|list| write_list(list, |tool| &tool.raw)),
-        prompts: offered.prompts.as_ref().map(|list| write_list(list, |prompt| &prompt.raw)),
-        resources: offered.resources.as_ref().map(|list| write_list(list, |resource| &resource.raw)),
-        templates: offered.templates.as_ref().map(|list| write_list(list, |template| &template.raw)),
+        tools: offered.tools.as_ref().map(|list| write_list(list, &mut body, |tool| &tool.raw)),
+        prompts: offered.prompts.as_ref().map(|list| write_list(list, &mut body, |prompt| &prompt.raw)),
+        resources: offered.resources.as_ref().map(|list| write_list(list, &mut body, |resource| &resource.raw)),
+        templates: offered.templates.as_ref().map(|list| write_list(list, &mut body, |template| &template.raw)),
     };
-    serde_json::to_vec(&written)
-        .map_err(|error| Error::new(ErrorKind::State, format!("the offer cannot be written: {error}")))
+    let sealed = serde_json::to_vec(&written).and_then(|head| seal(&head, &body));
+    sealed.map_err(|error| Error::new(ErrorKind::State, format!("the offer cannot be written: {error}")))
+}
+
+/// A head and what follows it, behind their first line.
+fn seal(head: &[u8], body: &[u8]) -> serde_json::Result<Vec<u8>> {
+    let rest = [head, body].concat();
+    let mut sealed = serde_json::to_vec(&FirstLine { format: FORMAT, head: head.len(), sum: sum(&rest) })?;
+    sealed.push(b'\n');
+    sealed.extend_from_slice(&rest);
+    Ok(sealed)
+}
+
+/// The head and what follows it, when both are as they were written.
+fn unseal(bytes: &Bytes) -> Result<(Bytes, Bytes), String> {
+    let end = bytes.iter().take(FIRST_LINE_BYTES).position(|byte| *byte == b'\n');
+    let first = end.and_then(|end| Some((end, serde_json::from_slice::<FirstLine>(bytes.get(..end)?).ok()?)));
+    let Some((end, first)) = first.filter(|(_, first)| first.format == FORMAT) else {
+        let line = end.and_then(|end| bytes.get(..end)).unwrap_or(bytes);
+        let other = serde_json::from_slice(line).ok().filter(|WrittenFormat { format }| *format != FORMAT);
+        return Err(other.map_or_else(|| "it does not begin like one".to_owned(), |other| other_format(other.format)));
+    };
+    let mut head = bytes.slice(end + 1..);
+    if sum(&head) != first.sum || first.head > head.len() {
+        return Err("it is not as it was written".to_owned());
+    }
+    let body = head.split_off(first.head);
+    Ok((head, body))
+}
+
+/// What bytes add up to. It need not be the same in another build: what is not recognised is asked for again.
+fn sum(bytes: &[u8]) -> u64 {
+    foldhash::quality::FixedState::default().hash_one(bytes)
 }
 
 /// Words of the file may stand in it, at any length.
@@ -137,33 +186,50 @@ fn other_format(format: u64) -> String {
     format!("it has format {format}, this toolgate writes {FORMAT}")
 }
 
-fn write_list<'a, T>(list: &'a OfferedList<T>, raw: impl Fn(&'a T) -> &'a RawJson) -> WrittenList<&'a RawJson> {
+fn write_list<T>(list: &OfferedList<T>, body: &mut Vec<u8>, raw: impl Fn(&T) -> &RawJson) -> WrittenList {
     let set_aside = |entry: &UnusableEntry| WrittenUnusable { name: entry.name.clone(), reason: entry.reason.clone() };
     let since_epoch = list.read_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut write = |entry: &Arc<T>| {
+        body.extend_from_slice(raw(entry).as_bytes());
+        raw(entry).as_bytes().len()
+    };
     WrittenList {
         read_at: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
         ttl_ms: list.cache.ttl_ms,
         is_public: list.cache.is_public,
         set_aside: list.set_aside.iter().map(set_aside).collect(),
-        entries: list.entries.iter().map(|entry| raw(entry)).collect(),
+        lengths: list.entries.iter().map(&mut write).collect(),
     }
 }
 
-fn read_list<T: Entry>(
-    bytes: &Bytes,
-    written: Option<WrittenList<&RawValue>>,
-) -> Result<Option<OfferedList<T>>, String> {
-    let Some(written) = written else { return Ok(None) };
-    let entries = written.entries.into_iter().map(|entry| T::read(RawJson::part_of(bytes, entry)).map(Arc::new));
-    let read_at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(written.read_at));
-    let set_aside =
-        written.set_aside.into_iter().map(|WrittenUnusable { name, reason }| UnusableEntry { name, reason });
-    Ok(Some(OfferedList {
-        entries: entries.collect::<Result<_, String>>()?,
-        set_aside: set_aside.collect(),
-        cache: CacheHint { ttl_ms: written.ttl_ms, is_public: written.is_public },
-        read_at: read_at.ok_or("it was read at no time")?,
-    }))
+/// The entries of all lists that were not read yet.
+struct Entries {
+    rest: Bytes,
+}
+
+impl Entries {
+    /// The next list.
+    fn list<T: Entry>(&mut self, written: Option<WrittenList>) -> Result<Option<OfferedList<T>>, String> {
+        let Some(written) = written else { return Ok(None) };
+        let entries = written.lengths.into_iter().map(|length| T::read(self.next(length)?).map(Arc::new));
+        let entries = entries.collect::<Result<_, String>>()?;
+        let read_at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(written.read_at));
+        let set_aside =
+            written.set_aside.into_iter().map(|WrittenUnusable { name, reason }| UnusableEntry { name, reason });
+        Ok(Some(OfferedList {
+            entries,
+            set_aside: set_aside.collect(),
+            cache: CacheHint { ttl_ms: written.ttl_ms, is_public: written.is_public },
+            read_at: read_at.ok_or("it was read at no time")?,
+        }))
+    }
+
+    fn next(&mut self, length: usize) -> Result<RawJson, String> {
+        if length > self.rest.len() {
+            return Err("an entry ends behind its end".to_owned());
+        }
+        Ok(RawJson::unchanged(self.rest.split_to(length)))
+    }
 }
 
 const ERAS: [(&str, Era); 3] = [("modern", Era::Modern), ("legacy", Era::Legacy), ("legacySse", Era::LegacySse)];

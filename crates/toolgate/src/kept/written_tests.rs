@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolgate_wire::view::{CacheHint, Tool};
 use toolgate_wire::{Era, Version};
 
-use super::KeptOffer;
+use super::{KeptOffer, seal, sum, unseal};
 use crate::discovery::{Offered, OfferedList, UnusableEntry};
 use crate::kept::sample::{at, list, offered, raw};
 
@@ -105,94 +105,126 @@ fn what_is_read_shares_the_bytes_of_the_file() {
     }
 }
 
-#[test]
-fn the_file_is_as_documented() {
-    let offer = kept(Offered { tools: Some(list(&[r#"{"name": "t","inputSchema":{}}"#], 1)), ..offered("{}") });
-    let expected = r#"{"format":2,"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"tools":{"readAt":1000,"ttlMs":null,"isPublic":false,"setAside":[],"entries":[{"name": "t","inputSchema":{}}]},"prompts":null,"resources":null,"templates":null}"#;
-    assert_eq!(String::from_utf8(offer.to_bytes().unwrap()).unwrap(), expected);
+/// The head and the entries of a file.
+fn opened(bytes: Vec<u8>) -> (String, Vec<u8>) {
+    let (head, body) = unseal(&bytes.into()).unwrap();
+    (String::from_utf8(head.to_vec()).unwrap(), body.to_vec())
 }
 
 #[test]
-fn a_torn_file_is_none_wherever_it_is_torn() {
+fn the_file_is_as_documented() {
+    let offer = kept(Offered { tools: Some(list(&[r#"{"name": "t","inputSchema":{}}"#], 1)), ..offered("{}") });
+    let head = r#"{"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"tools":{"readAt":1000,"ttlMs":null,"isPublic":false,"setAside":[],"lengths":[30]},"prompts":null,"resources":null,"templates":null}"#;
+    let rest = format!(r#"{head}{{"name": "t","inputSchema":{{}}}}"#);
+    let first = format!(r#"{{"format":3,"head":{},"sum":{}}}"#, head.len(), sum(rest.as_bytes()));
+    assert_eq!(String::from_utf8(offer.to_bytes().unwrap()).unwrap(), format!("{first}\n{rest}"));
+}
+
+#[test]
+fn a_torn_or_changed_file_is_none_wherever_it_is_torn_or_changed() {
     let bytes = small().to_bytes().unwrap();
     for length in 0..bytes.len() {
         assert!(KeptOffer::from_bytes(bytes[..length].to_vec()).is_err(), "{length} bytes");
     }
+    let first_line = bytes.iter().position(|byte| *byte == b'\n').unwrap();
     for place in 0..bytes.len() {
-        let mut changed = bytes.clone();
-        changed[place] = 0xff;
-        assert!(KeptOffer::from_bytes(changed).is_err(), "byte {place}");
+        for other in [0xff, b' ', bytes[place] ^ 1] {
+            let mut changed = bytes.clone();
+            changed[place] = other;
+            // A blank between two words of the first line changes nothing.
+            let is_same = changed == bytes || (place < first_line && unseal(&changed.clone().into()).is_ok());
+            assert!(is_same || KeptOffer::from_bytes(changed).is_err(), "byte {place}");
+        }
     }
+    assert!(KeptOffer::from_bytes([&bytes[..], b" "].concat()).is_err());
 }
 
 #[test]
-fn what_has_another_form_is_none() {
-    let good = String::from_utf8(small().to_bytes().unwrap()).unwrap();
+fn a_head_of_another_form_is_none() {
+    let (good, body) = opened(small().to_bytes().unwrap());
+    let read = |head: &str| KeptOffer::from_bytes(seal(head.as_bytes(), &body).unwrap());
+    assert!(read(&good).is_ok());
     for member in ["server", "version", "era", "info", "capabilities", "instructions", "tools", "prompts", "templates"]
     {
         let raw = raw(&good);
         for (value, passes) in [
             ("7", matches!(member, "info" | "capabilities")),
             ("[[]]", matches!(member, "info" | "capabilities")),
-            (r#"{"entries":{}}"#, matches!(member, "info" | "capabilities")),
+            (r#"{"lengths":{}}"#, matches!(member, "info" | "capabilities")),
             (r#""words""#, matches!(member, "server" | "info" | "capabilities" | "instructions")),
         ] {
             let changed = raw.with_member(member, &crate::RawJson::from_bytes(value).unwrap());
-            let read = KeptOffer::from_bytes(changed.to_bytes());
-            assert_eq!(read.is_ok(), passes, "{member}: {value}");
+            assert_eq!(read(changed.as_str()).is_ok(), passes, "{member}: {value}");
         }
     }
-    let list =
-        |list: &str| good.replace(r#"{"readAt":8000,"ttlMs":null,"isPublic":false,"setAside":[],"entries":[]}"#, list);
+    let prompts = r#"{"readAt":8000,"ttlMs":null,"isPublic":false,"setAside":[],"lengths":[]}"#;
+    let list = |list: &str| good.replace(prompts, list);
+    assert!(good.contains(prompts));
+    let no_offer = |why: &str| Some(format!("this is no kept offer: {why}"));
     let cases = [
         (list("null"), None),
-        (list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[{"name":"p"}]}"#), None),
         (
-            list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[{"name":7}]}"#),
-            Some("this is no kept offer: `name` is not a string"),
+            list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[99999]}"#),
+            no_offer("an entry ends behind its end"),
         ),
         (
-            list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[7]}"#),
-            Some("this is no kept offer: it is not an object"),
+            list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[0]}"#),
+            no_offer("it is not an object"),
         ),
         (
-            good.replace("2025-11-25", "1999-01-01"),
-            Some("this is no kept offer: no version of the protocol is called like that"),
+            list(r#"{"readAt":8000,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[13]}"#),
+            no_offer("`name` is missing"),
         ),
-        (good.replace("\"legacy\"", "\"golden\""), Some("this is no kept offer: no era is called like that")),
-        (
-            good.replace("\"format\":2", "\"format\":1"),
-            Some("this is no kept offer: it has format 1, this toolgate writes 2"),
-        ),
-        (
-            r#"{"format":9,"all":"else"}"#.to_owned(),
-            Some("this is no kept offer: it has format 9, this toolgate writes 2"),
-        ),
+        (good.replace("2025-11-25", "1999-01-01"), no_offer("no version of the protocol is called like that")),
+        (good.replace("\"legacy\"", "\"golden\""), no_offer("no era is called like that")),
     ];
-    for (text, expected) in cases {
-        let read = KeptOffer::from_bytes(text.clone());
-        assert_eq!(read.err().map(|error| error.to_string()).as_deref(), expected, "{text}");
+    for (head, expected) in cases {
+        assert_eq!(read(&head).err().map(|error| error.to_string()), expected, "{head}");
     }
     let hostile = [
-        list(r#"{"readAt":-1,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[]}"#),
-        list(r#"{"readAt":1e300,"ttlMs":0,"isPublic":false,"setAside":[],"entries":[]}"#),
-        list(r#"{"readAt":1,"ttlMs":0.5,"isPublic":false,"setAside":[],"entries":[]}"#),
-        list(r#"{"readAt":1,"ttlMs":0,"isPublic":1,"setAside":[],"entries":[]}"#),
-        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"setAside":[7],"entries":[]}"#),
-        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"entries":[]}"#),
+        list(r#"{"readAt":-1,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[]}"#),
+        list(r#"{"readAt":1e300,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[]}"#),
+        list(r#"{"readAt":1,"ttlMs":0.5,"isPublic":false,"setAside":[],"lengths":[]}"#),
+        list(r#"{"readAt":1,"ttlMs":0,"isPublic":1,"setAside":[],"lengths":[]}"#),
+        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"setAside":[7],"lengths":[]}"#),
+        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"lengths":[]}"#),
+        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"setAside":[],"lengths":[-1]}"#),
+        list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"setAside":[],"lengths":[18446744073709551615]}"#),
         good.replacen("\"server\"", "\"era\"", 1),
         good.clone() + "x",
         String::new(),
         "null".to_owned(),
         "[".repeat(1_000_000),
-        "{\"format\":2,\"info\":".to_owned() + &"[".repeat(1_000_000),
-        "{\"format\":2,\"unknown\":".to_owned() + &"[".repeat(1_000_000),
+        "{\"info\":".to_owned() + &"[".repeat(1_000_000),
+        "{\"unknown\":".to_owned() + &"[".repeat(1_000_000),
         "{\"a\":".repeat(200_000),
     ];
-    for text in hostile {
-        let start: String = text.chars().take(200).collect();
-        assert!(KeptOffer::from_bytes(text).is_err(), "{start}");
+    for head in hostile {
+        let start: String = head.chars().take(200).collect();
+        assert!(read(&head).is_err(), "{start}");
     }
-    let words = KeptOffer::from_bytes(format!("{{\"format\":\"{}\"}}", "x".repeat(100_000))).unwrap_err().to_string();
+    let words = read(&format!("{{\"server\":7,\"{}\":1}}", "x".repeat(100_000))).unwrap_err().to_string();
     assert!(words.len() < 500, "not all of it is repeated: {} bytes", words.len());
+}
+
+#[test]
+fn a_file_that_begins_otherwise_is_none() {
+    let good = String::from_utf8(small().to_bytes().unwrap()).unwrap();
+    let cases = [
+        (good.replacen("\"format\":3", "\"format\":2", 1), "it has format 2, this toolgate writes 3"),
+        (r#"{"format":2,"server":"s","tools":null}"#.to_owned(), "it has format 2, this toolgate writes 3"),
+        ("{\"format\":9,\"all\":\"else\"}\n{}".to_owned(), "it has format 9, this toolgate writes 3"),
+        (good.replacen("\"head\":", "\"head\":9", 1), "it is not as it was written"),
+        (good.replacen("\"sum\":", "\"sum\":1", 1), "it does not begin like one"),
+        (good.replacen("\"sum\":", "\"som\":", 1), "it does not begin like one"),
+        (String::new(), "it does not begin like one"),
+        ("\n".to_owned(), "it does not begin like one"),
+        (" ".repeat(100_000), "it does not begin like one"),
+        ("[".repeat(1_000_000), "it does not begin like one"),
+    ];
+    for (text, expected) in cases {
+        let start: String = text.chars().take(100).collect();
+        let why = KeptOffer::from_bytes(text).unwrap_err().to_string();
+        assert_eq!(why, format!("this is no kept offer: {expected}"), "{start}");
+    }
 }

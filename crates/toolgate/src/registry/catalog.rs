@@ -9,7 +9,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
 use super::idle_nulls::without_idle_nulls;
-use super::name::{BETWEEN, Claim, ExposedName, NameBook, Naming, Prefixes, ToolId, Why, clean, qualified};
+use super::name::{BETWEEN, Claim, ExposedName, NameBook, Named, Naming, Prefixes, ToolId, Why, clean, qualified};
 use crate::asker::Asker;
 use crate::discovery::{Availability, Filtered, Live, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
@@ -47,8 +47,10 @@ pub struct CatalogTool {
 /// A prompt with the name it is shown under.
 #[derive(Debug, Clone)]
 pub struct CatalogPrompt {
-    /// The name shown: its own, or `server.prompt` when another server has a prompt of that name.
+    /// The name shown: its own, or `server.prompt` when another server has a prompt of that name, or may still turn out to.
     pub name: Arc<str>,
+    /// Whether it stays: every server before its own has said what it offers.
+    pub is_name_final: bool,
     /// Whose prompt.
     pub server: ServerName,
     /// The prompt as its server describes it.
@@ -217,34 +219,30 @@ impl Catalog {
     ) -> Self {
         let (servers, claims): (_, Vec<Claim>) = servers.into_iter().unzip();
         let mut catalog = Self { servers, ..Self::default() };
-        book.expect(catalog.servers.iter().map(|offer| offer.tools.len()).sum());
-        let listed = catalog
-            .servers
-            .iter()
-            .zip(claims)
-            .flat_map(|(offer, claim)| offer.tools.iter().map(move |tool| (offer.server(), &*tool.name, claim)));
-        let mut names = book.name_all(naming, all, listed).into_iter();
-        catalog.tools.reserve_exact(names.len());
-        catalog.by_name.reserve(names.len());
-        for (index, offer) in (0..).zip(&catalog.servers) {
+        let count = catalog.servers.iter().map(|offer| offer.tools.len()).sum();
+        book.expect(count);
+        catalog.tools.reserve_exact(count);
+        catalog.by_name.reserve(count);
+        for ((index, offer), claim) in (0..).zip(&catalog.servers).zip(&claims) {
             let trusted = offer.line.config().trust;
-            for (tool, named) in offer.tools.iter().zip(&mut names) {
+            for tool in &offer.tools {
+                let Named { name, id, why } = book.name((naming, *claim), all, offer.server(), &tool.name);
                 let position = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
-                catalog.by_name.insert(named.name.clone(), position);
-                let (name, id, renamed, tool) = (named.name, named.id, named.why, tool.clone());
-                catalog.tools.push(CatalogTool { name, id, trusted, renamed, tool, server: index });
+                catalog.by_name.insert(name.clone(), position);
+                catalog.tools.push(CatalogTool { name, id, trusted, renamed: why, tool: tool.clone(), server: index });
             }
         }
-        catalog.gather_prompts(book);
+        catalog.gather_prompts(&claims, book);
         catalog.gather_resources();
         catalog
     }
 
-    fn gather_prompts(&mut self, book: &mut NameBook) {
-        for offer in &self.servers {
+    fn gather_prompts(&mut self, claims: &[Claim], book: &mut NameBook) {
+        for (offer, claim) in self.servers.iter().zip(claims) {
             for prompt in &offer.prompts {
-                let (server, name) = (offer.server().clone(), book.name_prompt(offer.server(), &prompt.name));
-                self.prompts.push(CatalogPrompt { name, server, prompt: prompt.clone() });
+                let (server, name) = (offer.server().clone(), book.name_prompt(*claim, offer.server(), &prompt.name));
+                let is_name_final = *claim == Claim::Firm;
+                self.prompts.push(CatalogPrompt { name, is_name_final, server, prompt: prompt.clone() });
             }
         }
         self.prompts.sort_by(|left, right| left.name.cmp(&right.name));
@@ -317,7 +315,7 @@ impl Catalog {
         for tool in &self.tools {
             let Some(Why::Taken(kept_by)) = &tool.renamed else { continue };
             let collision = found.entry(kept_by).or_insert_with(|| {
-                let name = clean(&tool.id.tool);
+                let name = clean(&tool.id.tool).into_owned();
                 Collision { name, kept_by: kept_by.clone(), renamed: Vec::new() }
             });
             collision.renamed.push((tool.id.clone(), tool.name.clone()));

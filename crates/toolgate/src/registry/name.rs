@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::server_name::ServerName;
 pub(crate) use crate::shown_name::{BETWEEN, clean, qualified};
@@ -55,7 +55,7 @@ pub enum Naming {
     Qualified,
 }
 
-/// Whether a tool can be given its name for good.
+/// Whether a tool or prompt can be given its name for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// Every server before its own has said what it offers.
@@ -67,10 +67,12 @@ pub(crate) enum Claim {
 /// The names given so far. A name once given stays with its tool or prompt.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
+    /// Each tool is named once, so nobody asks for its name again.
+    is_for_once: bool,
     names: HashMap<ToolId, ExposedName>,
     taken: HashMap<ExposedName, ToolId>,
     prompts: HashMap<ToolId, Arc<str>>,
-    prompts_taken: HashSet<Arc<str>>,
+    prompts_taken: HashMap<Arc<str>, ToolId>,
 }
 
 /// All servers, also those that offer nothing yet, with what the qualified names of their tools begin with.
@@ -81,7 +83,7 @@ impl Prefixes {
     pub(crate) fn of<'a>(servers: impl Iterator<Item = &'a ServerName>) -> Self {
         let mut prefixes: HashMap<String, Vec<ServerName>> = HashMap::new();
         for server in servers {
-            prefixes.entry(clean(server)).or_default().push(server.clone());
+            prefixes.entry(clean(server).into_owned()).or_default().push(server.clone());
         }
         Self(prefixes)
     }
@@ -133,60 +135,71 @@ impl fmt::Display for Why {
 }
 
 impl NameBook {
+    /// A book for one catalog.
+    pub(crate) fn for_once() -> Self {
+        Self { is_for_once: true, ..Self::default() }
+    }
+
     /// Makes room for this many names in all.
     pub(crate) fn expect(&mut self, count: usize) {
-        self.names.reserve(count.saturating_sub(self.names.len()));
+        if !self.is_for_once {
+            self.names.reserve(count.saturating_sub(self.names.len()));
+        }
         self.taken.reserve(count.saturating_sub(self.taken.len()));
     }
 
-    /// Names tools in the order they are given.
-    pub(crate) fn name_all<'a>(
+    /// Names a tool. Those that come first have the first choice.
+    pub(crate) fn name(
         &mut self,
-        naming: Naming,
+        (naming, claim): (Naming, Claim),
         servers: &Prefixes,
-        tools: impl Iterator<Item = (&'a ServerName, &'a str, Claim)>,
-    ) -> Vec<Named> {
-        tools.map(|(server, tool, claim)| self.name((naming, claim), servers, server, tool)).collect()
-    }
-
-    fn name(&mut self, (naming, claim): (Naming, Claim), servers: &Prefixes, server: &ServerName, tool: &str) -> Named {
+        server: &ServerName,
+        tool: &str,
+    ) -> Named {
         let id = ToolId { server: server.clone(), tool: tool.into() };
-        let name = match self.names.get(&id) {
-            Some(name) => name.clone(),
-            None => {
-                let name = ExposedName(self.choose((naming, claim), servers, &id).into());
-                // Whatever it is called later: nobody else is ever called this.
-                self.taken.insert(name.clone(), id.clone());
-                if claim == Claim::Firm {
-                    self.names.insert(id.clone(), name.clone());
-                }
-                name
+        let given = self.names.get(&id).cloned();
+        let is_final = given.is_some() || claim == Claim::Firm;
+        let name = given.unwrap_or_else(|| {
+            let name = ExposedName(self.choose((naming, claim), servers, &id).into());
+            // Whatever it is called later: nobody else is ever called this.
+            self.taken.insert(name.clone(), id.clone());
+            if is_final && !self.is_for_once {
+                self.names.insert(id.clone(), name.clone());
             }
-        };
-        let why = self.why(naming, servers, &id, &name);
+            name
+        });
+        let why = self.why((naming, is_final), servers, &id, &name);
         Named { name, why, id }
     }
 
     fn choose(&self, (naming, claim): (Naming, Claim), servers: &Prefixes, id: &ToolId) -> String {
         let ToolId { server, tool } = id;
-        let is_free = |name: &String| self.taken.get(name.as_str()).is_none_or(|by| by == id);
-        let is_clear = |name: &String| naming == Naming::Qualified || servers.read_in(name, server).is_none();
-        let candidates: &[fn(&str, &str) -> String] = match naming {
-            Naming::Short if claim == Claim::Open => &[qualified],
-            Naming::Short => &[|_, tool| clean(tool), qualified],
-            Naming::Qualified => &[prefixed],
-        };
-        let mut base = String::new();
-        for candidate in candidates {
-            base = candidate(server, tool);
-            if is_free(&base) && is_clear(&base) {
-                return base;
+        let is_free = |name: &str| self.taken.get(name).is_none_or(|by| by == id);
+        let is_clear = |name: &str| naming == Naming::Qualified || servers.read_in(name, server).is_none();
+        if (naming, claim) == (Naming::Short, Claim::Firm) {
+            let own = clean(tool);
+            if is_free(&own) && is_clear(&own) {
+                return own.into_owned();
             }
         }
-        (0..).map(|round| with_hash(&base, server, tool, round)).find(is_free).unwrap_or(base)
+        let with_server = match naming {
+            Naming::Short => qualified(server, tool),
+            Naming::Qualified => prefixed(server, tool),
+        };
+        if is_free(&with_server) && is_clear(&with_server) {
+            return with_server;
+        }
+        let hashed = |round| with_hash(&with_server, server, tool, round);
+        (0..).map(hashed).find(|name| is_free(name)).unwrap_or_default()
     }
 
-    fn why(&self, naming: Naming, servers: &Prefixes, id: &ToolId, name: &ExposedName) -> Option<Why> {
+    fn why(
+        &self,
+        (naming, is_final): (Naming, bool),
+        servers: &Prefixes,
+        id: &ToolId,
+        name: &ExposedName,
+    ) -> Option<Why> {
         if name.as_str() == &*id.tool {
             return None;
         }
@@ -194,33 +207,37 @@ impl NameBook {
             return Some(Why::Qualified);
         }
         let first = clean(&id.tool);
-        if name.as_str() == first {
+        if name.as_str() == &*first {
             return Some(Why::Cleaned);
         }
-        match self.taken.get(first.as_str()) {
+        match self.taken.get(&*first) {
             Some(by) if by != id => Some(Why::Taken(by.clone())),
-            _ if !self.names.contains_key(id) => Some(Why::Open),
+            _ if !is_final => Some(Why::Open),
             _ => {
                 Some(servers.read_in(&first, &id.server).map_or(Why::Cleaned, |server| Why::ReadsLike(server.clone())))
             }
         }
     }
 
-    /// Names a prompt: its own name, or `server.prompt` when another has that. Names of prompts are not cleaned; no model sees them.
-    pub(crate) fn name_prompt(&mut self, server: &ServerName, prompt: &str) -> Arc<str> {
+    /// Names a prompt: its own name, or `server.prompt` when another has that or may still claim it. Names of prompts are not cleaned; no model
+    /// sees them.
+    pub(crate) fn name_prompt(&mut self, claim: Claim, server: &ServerName, prompt: &str) -> Arc<str> {
         let id = ToolId { server: server.clone(), tool: prompt.into() };
         if let Some(name) = self.prompts.get(&id) {
             return name.clone();
         }
-        let candidates = (0_u32..).map(|round| match round {
+        let first = if claim == Claim::Firm { 0 } else { 1 };
+        let candidates = (first..).map(|round: u32| match round {
             0 => prompt.to_owned(),
             1 => qualified_prompt(server, prompt),
             _ => format!("{}.{round}", qualified_prompt(server, prompt)),
         });
-        let name: Arc<str> =
-            candidates.map(Arc::from).find(|name| !self.prompts_taken.contains(name)).unwrap_or_default();
-        self.prompts_taken.insert(name.clone());
-        self.prompts.insert(id, name.clone());
+        let is_free = |name: &Arc<str>| self.prompts_taken.get(name).is_none_or(|by| *by == id);
+        let name = candidates.map(Arc::from).find(is_free).unwrap_or_default();
+        self.prompts_taken.insert(name.clone(), id.clone());
+        if claim == Claim::Firm {
+            self.prompts.insert(id, name.clone());
+        }
         name
     }
 }

@@ -9,6 +9,16 @@ fn server(name: &str) -> ServerName {
     ServerName::new(name).unwrap()
 }
 
+/// Names tools in the order they are given.
+fn name_all(
+    book: &mut NameBook,
+    naming: Naming,
+    servers: &Prefixes,
+    tools: &[(&ServerName, &str, Claim)],
+) -> Vec<Named> {
+    tools.iter().map(|(server, tool, claim)| book.name((naming, *claim), servers, server, tool)).collect()
+}
+
 /// Names `tools`, written `server/tool`, in order. `others` are servers that offer nothing.
 fn names(naming: Naming, tools: &[&str], others: &[&str]) -> Vec<String> {
     let tools: Vec<(ServerName, &str)> = tools
@@ -20,8 +30,13 @@ fn names(naming: Naming, tools: &[&str], others: &[&str]) -> Vec<String> {
         .collect();
     let mut all: HashSet<ServerName> = others.iter().map(|name| server(name)).collect();
     all.extend(tools.iter().map(|(name, _)| name.clone()));
-    let mut book = NameBook::default();
-    let named = book.name_all(naming, &Prefixes::of(all.iter()), tools.iter().map(|(name, tool)| (name, *tool, Firm)));
+    let listed: Vec<_> = tools.iter().map(|(name, tool)| (name, *tool, Firm)).collect();
+    let named_in = |mut book: NameBook| name_all(&mut book, naming, &Prefixes::of(all.iter()), &listed);
+    let named = named_in(NameBook::default());
+    let once: Vec<(ExposedName, Option<Why>)> =
+        named_in(NameBook::for_once()).into_iter().map(|named| (named.name, named.why)).collect();
+    let always: Vec<_> = named.iter().map(|named| (named.name.clone(), named.why.clone())).collect();
+    assert_eq!(once, always, "a book for one catalog names alike");
     let shown: Vec<String> = named.iter().map(|named| named.name.to_string()).collect();
     let unique: HashSet<&String> = shown.iter().collect();
     assert_eq!(unique.len(), shown.len(), "two tools share a name: {shown:?}");
@@ -106,7 +121,7 @@ fn a_name_once_given_stays() {
     let all = Prefixes::of([a.clone(), b.clone()].iter());
     let mut book = NameBook::default();
     let mut name = |tools: &[(&ServerName, &str, Claim)]| -> Vec<String> {
-        let named = book.name_all(Naming::Short, &all, tools.iter().copied());
+        let named = name_all(&mut book, Naming::Short, &all, tools);
         named.iter().map(|named| named.name.to_string()).collect()
     };
     assert_eq!(name(&[(&b, "x", Firm)]), ["x"]);
@@ -122,7 +137,7 @@ fn the_reason_for_a_name_is_known() {
     let (a, b) = (server("a"), server("b"));
     let all = Prefixes::of([a.clone(), b.clone()].iter());
     let tools = [(&a, "x", Firm), (&b, "x", Firm), (&b, "a b", Firm), (&b, "a__q", Firm), (&b, "y", Open)];
-    let named = NameBook::default().name_all(Naming::Short, &all, tools.into_iter());
+    let named = name_all(&mut NameBook::default(), Naming::Short, &all, &tools);
     let why: Vec<String> =
         named.iter().map(|named| named.why.as_ref().map(Why::to_string).unwrap_or_default()).collect();
     assert_eq!(
@@ -141,8 +156,20 @@ fn the_reason_for_a_name_is_known() {
 fn prompts_keep_their_names_too() {
     let (a, b) = (server("a"), server("b"));
     let mut book = NameBook::default();
-    assert_eq!(&*book.name_prompt(&b, "review"), "review");
-    assert_eq!(&*book.name_prompt(&a, "review"), "a.review");
-    assert_eq!(&*book.name_prompt(&b, "a.review"), "b.a.review");
-    assert_eq!(&*book.name_prompt(&b, "review"), "review");
+    let steps = [
+        (Claim::Firm, &b, "review", "review"),
+        (Claim::Firm, &a, "review", "a.review"),
+        (Claim::Firm, &b, "a.review", "b.a.review"),
+        (Claim::Firm, &b, "review", "review"),
+        // What an earlier server may still have is not given away, and is given when it has not.
+        (Claim::Open, &b, "explain", "b.explain"),
+        (Claim::Open, &b, "explain", "b.explain"),
+        (Claim::Open, &a, "explain", "a.explain"),
+        (Claim::Firm, &a, "explain", "explain"),
+        (Claim::Firm, &b, "explain", "b.explain"),
+        (Claim::Open, &a, "explain", "explain"),
+    ];
+    for (claim, server, prompt, expected) in steps {
+        assert_eq!(&*book.name_prompt(claim, server, prompt), expected, "{claim:?} {server} {prompt}");
+    }
 }

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use crate::env::HostEnv;
 use crate::limits::SERVERS_MAX;
@@ -23,7 +24,7 @@ use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
 #[derive(Clone, Debug, Default)]
 pub struct ServerSet {
     /// The servers to use, in order.
-    pub active: Vec<ServerConfig>,
+    pub active: Vec<Arc<ServerConfig>>,
     /// What is not used, and why, in order.
     pub set_aside: Vec<SetAside>,
     /// What is wrong with the settings: of the layers first, then of the servers.
@@ -154,13 +155,13 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
                 winners.entry(name).or_insert((layer, line));
             }
             match result {
-                Ok(server) => set.active.push(server),
+                Ok(server) => set.active.push(Arc::new(server)),
                 Err(reason) => set.set_aside.push(set_aside(entry, layer.origin(line), reason)),
             }
         }
     }
     for server in set.active.iter_mut().filter(|server| replacing.contains(server.name.as_str())) {
-        server.replaces_own = true;
+        Arc::make_mut(server).replaces_own = true;
     }
     set.diagnostics.extend(found.finish());
     set

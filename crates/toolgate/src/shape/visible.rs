@@ -13,10 +13,15 @@ use super::invisible::{Glance, is_kept};
 
 /// One line: line breaks and tabs are shown, too.
 pub fn line(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_plain(text) {
         return Cow::Borrowed(text);
     }
     escape(text, |letter| matches!(letter, '\n' | '\t') || is_suspicious(letter))
+}
+
+/// Whether a text is made of nothing but letters, digits, signs and blanks of ASCII: each is one column, and none of them acts or hides.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Text of many lines: line breaks (`\r\n` as `\n`) and tabs stay.

@@ -37,7 +37,7 @@ impl Room {
         let path = home.join(".toolgate/settings.json");
         let layer = read_text(r#"{"mcpServers": {"x": {"command": "c"}}}"#, &path, SettingsSource::User).unwrap();
         let server = resolve(&[layer], &Switches::default(), &env).active.remove(0);
-        Self { folder, env, server }
+        Self { folder, env, server: (*server).clone() }
     }
 
     fn home(&self) -> &Path {

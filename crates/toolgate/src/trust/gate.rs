@@ -1,17 +1,19 @@
 //! The gate between servers that are meant and servers that may be started. Nothing connects without having passed it.
 
+use std::sync::Arc;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::servers::{ServerConfig, ServerSet};
 use crate::trust::folder::{DecidedBy, Folder, THIS_RUN_VARIABLE};
 
 /// Servers that may be started. [`admit`] is the only way to get them.
 #[derive(Debug, Clone, Default)]
-pub struct AdmittedServers(Vec<ServerConfig>);
+pub struct AdmittedServers(Vec<Arc<ServerConfig>>);
 
 impl AdmittedServers {
     /// The servers, in the order of the settings.
     pub fn iter(&self) -> impl Iterator<Item = &ServerConfig> {
-        self.0.iter()
+        self.0.iter().map(AsRef::as_ref)
     }
 
     /// Only those that `keep` says.
@@ -20,7 +22,12 @@ impl AdmittedServers {
         Self(self.0.into_iter().filter(|server| keep(server)).collect())
     }
 
-    pub(crate) fn into_inner(self) -> Vec<ServerConfig> {
+    /// The same, to be shared.
+    pub(crate) fn shared(&self) -> &[Arc<ServerConfig>] {
+        &self.0
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<Arc<ServerConfig>> {
         self.0
     }
 }
@@ -35,7 +42,7 @@ pub fn admit(servers: &ServerSet, folder: &Folder) -> Result<AdmittedServers> {
     if !folder.lets_own_servers_start() {
         return Err(untrusted(folder));
     }
-    let may_start = |server: &&ServerConfig| {
+    let may_start = |server: &&Arc<ServerConfig>| {
         !folder.brings(server) || (folder.is_trusted() && !folder.unconfirmed().contains(server.name.as_str()))
     };
     Ok(AdmittedServers(servers.active.iter().filter(may_start).cloned().collect()))

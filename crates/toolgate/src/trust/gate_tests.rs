@@ -58,7 +58,7 @@ fn every_kind() -> ServerSet {
         server("carried", SettingsSource::Extension, "/w/.toolgate/extensions/e/toolgate-extension.json"),
         changed_by_person,
     ];
-    ServerSet { active, ..ServerSet::default() }
+    ServerSet { active: active.into_iter().map(Arc::new).collect(), ..ServerSet::default() }
 }
 
 fn settings(own: &str) -> Settings {

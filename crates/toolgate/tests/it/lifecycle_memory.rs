@@ -1,5 +1,6 @@
 //! What is kept of servers is shown without starting them; what they say when they are started decides.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -7,6 +8,7 @@ use toolgate::call::Confirmation;
 use toolgate::connect::Kind;
 use toolgate::discovery::Interest;
 use toolgate::grants::{Grants, Lasting, Remember};
+use toolgate::kept::KeptOffers;
 use toolgate::{CallOutcome, CallRules, ErrorKind, Host, HostEvent, Memory, ServerStatus};
 use toolgate_testkit::script::CacheScope;
 use toolgate_testkit::{Behaviour, PromptScript, ResourceScript, Script, ScriptedHttp, ToolScript, What, When};
@@ -276,6 +278,37 @@ async fn what_is_old_is_shown_and_renewed_or_asked_for() {
         assert_eq!(starts(&room.record(0)), 2);
         host.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn what_is_read_ahead_counts_for_the_servers_it_is_about() {
+    // Of many servers another thread reads.
+    for count in [1, 20] {
+        let all: Vec<String> = (0..count).map(|nth| format!("s{nth}")).collect();
+        let room = all.iter().fold(Room::new(), |room, name| room.server(name, &everything()));
+        learn(&room).await;
+        let env = Arc::new(room.env());
+        let ahead = Host::read_ahead(&env, Interest::ALL, &room.servers());
+        let host = connected(&room, remembering(&room, Memory::Used).with_ahead(Some(ahead)).for_one_question()).await;
+        assert_eq!(host.catalog().tools().len(), count);
+        assert!((0..count).all(|nth| starts(&room.record(nth)) == 1), "none of {count} is started");
+        host.shutdown().await;
+    }
+    let room = Room::new().server("one", &everything());
+    learn(&room).await;
+    let env = Arc::new(room.env());
+    let ahead = || Some(Host::read_ahead(&env, Interest::ALL, &room.servers()));
+    let (of_one, of_another) = (ahead(), ahead());
+    assert_eq!(KeptOffers::new(&env).forget_all(), 1);
+    let builder = || remembering(&room, Memory::Used).for_one_question();
+    let host = connected(&room, builder().with_ahead(of_one)).await;
+    assert_eq!((names(&host.catalog()), starts(&room.record(0))), (vec!["echo"], 1), "it was read before");
+    host.shutdown().await;
+    let room = room.server("two", &everything());
+    let builder = remembering(&room, Memory::Used).for_one_question();
+    let host = connected(&room, builder.with_ahead(of_another)).await;
+    assert_eq!((host.catalog().tools().len(), starts(&room.record(0))), (2, 2), "it is about other servers");
+    host.shutdown().await;
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ async fn what_was_offered_before_a_login_is_not_remembered_after_it() {
     let room = LoginRoom::new(AuthScript::new(), &json!({}), Way::Opens).await;
     let is_kept = || {
         let servers = room.servers();
-        servers.iter().all(|server| KeptOffers::new(&room.env()).load(server).is_some())
+        servers.iter().all(|server| KeptOffers::new(&Arc::new(room.env())).load(server).is_some())
     };
     let builder = Host::builder(room.env()).front_end(Arc::new(room.person.clone())).token_store(TokenStore::File);
     let host = builder.memory(Memory::Renewed).for_one_question().build();

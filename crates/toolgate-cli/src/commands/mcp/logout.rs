@@ -1,5 +1,7 @@
 //! `toolgate mcp logout`: forgets logins.
 
+use std::sync::Arc;
+
 use clap::Args;
 use toolgate::kept::KeptOffers;
 use toolgate::servers::ServerConfig;
@@ -34,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         // What a server offered to somebody who was logged in is not for somebody who is not.
         let kept = KeptOffers::new(&configured.setup().env);
         let is_meant =
-            |server: &&ServerConfig| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
+            |server: &&Arc<ServerConfig>| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
         for server in configured.setup().servers.active.iter().filter(is_meant) {
             let _there_was_something = kept.forget(server);
         }

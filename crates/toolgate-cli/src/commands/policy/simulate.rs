@@ -1,6 +1,7 @@
 //! `toolgate policy simulate`: the calls of the record, decided anew by the rules that are in force now. Nothing is called.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -84,7 +85,7 @@ pub(super) fn since(session: &Session, text: &str) -> Result<std::time::SystemTi
 }
 
 struct Simulation<'a> {
-    servers: &'a [ServerConfig],
+    servers: &'a [Arc<ServerConfig>],
     policy: Policy,
     folder_is_trusted: bool,
     calls: u64,
