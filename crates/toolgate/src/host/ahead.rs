@@ -53,25 +53,17 @@ struct Reading {
 impl ReadAhead {
     /// Reads for a host that lives for one question: what all servers need that it will start is begun too.
     pub(super) fn for_one_question(env: &Arc<HostEnv>, interest: Interest, servers: &AdmittedServers) -> Self {
-        let kept = KeptOffers::new(env);
-        let servers = servers.shared().to_vec();
-        Self::begin(kept, env.clone(), interest, servers, true)
+        let reading = Reading::new(&KeptOffers::new(env), env, interest, servers.shared());
+        Self::begin(Reading { starts: true, ..reading })
     }
 
     /// Reads for a host that is there.
     pub(super) fn of(kept: &KeptOffers, env: &Arc<HostEnv>, interest: Interest, servers: &[Arc<ServerConfig>]) -> Self {
-        Self::begin(kept.clone(), env.clone(), interest, servers.to_vec(), false)
+        Self::begin(Reading::new(kept, env, interest, servers))
     }
 
-    fn begin(
-        kept: KeptOffers,
-        env: Arc<HostEnv>,
-        interest: Interest,
-        servers: Vec<Arc<ServerConfig>>,
-        starts: bool,
-    ) -> Self {
-        let now = env.clock.now();
-        let reading = Arc::new(Reading { kept, env, interest, servers, next: AtomicUsize::new(0), now, starts });
+    fn begin(reading: Reading) -> Self {
+        let reading = Arc::new(reading);
         if reading.servers.len() < SHARED_MIN {
             let read = reading.read();
             return Self { reading, read, other: None };
@@ -104,6 +96,11 @@ impl ReadAhead {
 }
 
 impl Reading {
+    fn new(kept: &KeptOffers, env: &Arc<HostEnv>, interest: Interest, servers: &[Arc<ServerConfig>]) -> Self {
+        let (kept, env, servers, now) = (kept.clone(), env.clone(), servers.to_vec(), env.clock.now());
+        Self { kept, env, interest, servers, next: AtomicUsize::new(0), now, starts: false }
+    }
+
     /// Reads what nobody else reads: whoever comes first takes the next one, since a thread takes a moment to begin.
     fn read(&self) -> Vec<(usize, Remembered)> {
         let reader = self.kept.reader();
