@@ -63,7 +63,8 @@ fn no_starter() -> io::Error {
 pub(crate) fn expect() {
     static EXPECTED: Once = Once::new();
     EXPECTED.call_once(|| {
-        let _there_is_one = starter().is_ok_and(|starter| starter.send(Box::new(watchdog::wake)).is_ok());
+        watchdog::wake();
+        let _there_is_one = starter().is_ok();
     });
 }
 

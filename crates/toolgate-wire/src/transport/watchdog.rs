@@ -13,7 +13,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
@@ -44,6 +44,8 @@ static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog::NEW);
 struct Watchdog {
     /// Where it is told; made with the first server.
     pipe: Option<Arc<PipeWriter>>,
+    /// Says that it is there, as long as nobody has waited for that.
+    is_there: Option<Receiver<()>>,
     /// The groups that are not known to have ended.
     groups: BTreeSet<i32>,
     /// The number of the server that was announced last.
@@ -55,14 +57,29 @@ struct Watchdog {
 }
 
 impl Watchdog {
-    const NEW: Self =
-        Self { pipe: None, groups: BTreeSet::new(), announced: 0, is_expecting: false, has_missed: false };
+    const NEW: Self = Self {
+        pipe: None,
+        is_there: None,
+        groups: BTreeSet::new(),
+        announced: 0,
+        is_expecting: false,
+        has_missed: false,
+    };
 
-    /// Starts it, if that was not done before.
+    /// Begins to start it, if that was not done before.
     fn wake(&mut self) {
-        if self.pipe.is_none() {
-            self.pipe = start().inspect_err(warn_of_none).ok().map(Arc::new);
+        if self.pipe.is_none()
+            && let Ok((pipe, is_there)) = start().inspect_err(warn_of_none)
+        {
+            (self.pipe, self.is_there) = (Some(Arc::new(pipe)), Some(is_there));
         }
+    }
+
+    /// Waits until it is there: this process may be killed at any moment from then on.
+    fn be_there(&mut self) {
+        self.wake();
+        // Without an answer there is none, and its thread has said why.
+        let _there_is_one = self.is_there.take().is_some_and(|is_there| is_there.recv().is_ok());
     }
 
     /// Tells it something, if that needs no waiting.
@@ -86,7 +103,7 @@ impl Watchdog {
     }
 }
 
-/// Starts the watchdog, if that was not done before.
+/// Begins to start the watchdog, if that was not done before.
 pub(crate) fn wake() {
     lock(&WATCHDOG).wake();
 }
@@ -100,7 +117,7 @@ impl Newcomer {
     #[cfg(target_os = "linux")]
     pub(crate) fn announce(command: &mut ServerCommand) -> Self {
         let mut watchdog = lock(&WATCHDOG);
-        watchdog.wake();
+        watchdog.be_there();
         let number = watchdog.announced.checked_add(1).unwrap_or(1);
         watchdog.announced = number;
         watchdog.is_expecting = true;
@@ -115,7 +132,7 @@ impl Newcomer {
     #[expect(unsafe_code, reason = "the one exception: what a child does between fork and exec")]
     pub(crate) fn announce(command: &mut ServerCommand) -> Self {
         let mut watchdog = lock(&WATCHDOG);
-        watchdog.wake();
+        watchdog.be_there();
         if let Some(pipe) = watchdog.pipe.clone() {
             let enter = move || {
                 let line = Line::new(b'+', rustix::process::getpid().as_raw_nonzero().get());
@@ -164,18 +181,16 @@ fn warn_of_none(error: &io::Error) {
     tracing::warn!(%error, "there is no watchdog: should this program be killed, its servers may stay behind");
 }
 
-/// Starts the watchdog from a thread that waits for its end. It is there afterwards: this process may be killed at any moment from then on.
+/// Starts the watchdog from a thread that waits for its end: where it is told, and what says that it is there.
 ///
 /// From a thread of its own, and not from the one that starts servers: two programs that one thread starts begin on the same core.
-fn start() -> io::Result<PipeWriter> {
+fn start() -> io::Result<(PipeWriter, Receiver<()>)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
     let (says, is_there) = sync_channel(1);
     let thread = std::thread::Builder::new().name("watchdog".to_owned());
     thread.spawn(move || keep(&reader, &says))?;
-    // Without an answer there is none, and the thread has said why.
-    let _there_is_one = is_there.recv().is_ok();
-    Ok(writer)
+    Ok((writer, is_there))
 }
 
 /// Keeps a watchdog running. It ends by itself only when this process does, and is then nobody's child any more.

@@ -27,6 +27,9 @@ use crate::raw::RawJson;
 pub trait Entry: Sized {
     /// Reads one entry; the error says why it cannot be used.
     fn read(raw: RawJson) -> Result<Self, String>;
+
+    /// The entry as the server wrote it.
+    fn raw(&self) -> &RawJson;
 }
 
 /// All entries of one list.

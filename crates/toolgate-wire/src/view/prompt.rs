@@ -42,6 +42,10 @@ impl Entry for Prompt {
             raw: raw.clone(),
         })
     }
+
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
 }
 
 fn read_argument(raw: &RawJson) -> Option<PromptArgument> {

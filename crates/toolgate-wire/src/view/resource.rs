@@ -69,6 +69,10 @@ impl Entry for Resource {
             raw: raw.clone(),
         })
     }
+
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
 }
 
 impl Entry for ResourceTemplate {
@@ -83,6 +87,10 @@ impl Entry for ResourceTemplate {
             mime_type: optional(fields.mime_type),
             raw: raw.clone(),
         })
+    }
+
+    fn raw(&self) -> &RawJson {
+        &self.raw
     }
 }
 
@@ -100,5 +108,9 @@ impl Entry for ResourceContents {
             blob,
             raw: raw.clone(),
         })
+    }
+
+    fn raw(&self) -> &RawJson {
+        &self.raw
     }
 }

@@ -69,6 +69,10 @@ impl Entry for Tool {
             raw: raw.clone(),
         })
     }
+
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
 }
 
 #[cfg(test)]

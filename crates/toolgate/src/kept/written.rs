@@ -115,7 +115,7 @@ impl KeptOffer {
     #[doc(hidden)]
     #[must_use]
     pub fn sealed(head: &[u8], entries: &[u8]) -> Vec<u8> {
-        seal(head, entries).unwrap_or_default()
+        seal([head, entries].concat(), head.len()).unwrap_or_default()
     }
 
     /// The offer as it is kept.
@@ -127,9 +127,8 @@ impl KeptOffer {
     }
 }
 
-/// The offer of a server as it is kept.
+/// The offer of a server as it is kept, in one buffer: the entries of a server may be many megabytes.
 pub(super) fn write(server: &str, offered: &Offered) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
     let written = WrittenOffer {
         server: server.to_owned(),
         version: offered.version.as_str().to_owned(),
@@ -137,22 +136,29 @@ pub(super) fn write(server: &str, offered: &Offered) -> Result<Vec<u8>> {
         info: &offered.info,
         capabilities: &offered.capabilities,
         instructions: offered.instructions.clone(),
-        tools: offered.tools.as_ref().map(|list| write_list(list, &mut body, |tool| &tool.raw)),
-        prompts: offered.prompts.as_ref().map(|list| write_list(list, &mut body, |prompt| &prompt.raw)),
-        resources: offered.resources.as_ref().map(|list| write_list(list, &mut body, |resource| &resource.raw)),
-        templates: offered.templates.as_ref().map(|list| write_list(list, &mut body, |template| &template.raw)),
+        tools: offered.tools.as_ref().map(written_list),
+        prompts: offered.prompts.as_ref().map(written_list),
+        resources: offered.resources.as_ref().map(written_list),
+        templates: offered.templates.as_ref().map(written_list),
     };
-    let sealed = serde_json::to_vec(&written).and_then(|head| seal(&head, &body));
-    sealed.map_err(|error| Error::new(ErrorKind::State, format!("the offer cannot be written: {error}")))
+    let impossible = |error| Error::new(ErrorKind::State, format!("the offer cannot be written: {error}"));
+    let mut bytes = serde_json::to_vec(&written).map_err(impossible)?;
+    let head = bytes.len();
+    let lists = [&written.tools, &written.prompts, &written.resources, &written.templates];
+    let entries: usize = lists.into_iter().flatten().flat_map(|list| &list.lengths).sum();
+    bytes.reserve_exact(entries + FIRST_LINE_BYTES);
+    append(&mut bytes, offered.tools.as_ref());
+    append(&mut bytes, offered.prompts.as_ref());
+    append(&mut bytes, offered.resources.as_ref());
+    append(&mut bytes, offered.templates.as_ref());
+    seal(bytes, head).map_err(impossible)
 }
 
-/// A head and what follows it, behind their first line.
-fn seal(head: &[u8], body: &[u8]) -> serde_json::Result<Vec<u8>> {
-    let rest = [head, body].concat();
-    let mut sealed = serde_json::to_vec(&FirstLine { format: FORMAT, head: head.len(), sum: sum(&rest) })?;
-    sealed.push(b'\n');
-    sealed.extend_from_slice(&rest);
-    Ok(sealed)
+/// Puts the first line before a head of this length and what follows it.
+fn seal(mut bytes: Vec<u8>, head: usize) -> serde_json::Result<Vec<u8>> {
+    let first = serde_json::to_vec(&FirstLine { format: FORMAT, head, sum: sum(&bytes) })?;
+    bytes.splice(..0, first.into_iter().chain([b'\n']));
+    Ok(bytes)
 }
 
 /// The head and what follows it, when both are as they were written.
@@ -186,19 +192,21 @@ fn other_format(format: u64) -> String {
     format!("it has format {format}, this toolgate writes {FORMAT}")
 }
 
-fn write_list<T>(list: &OfferedList<T>, body: &mut Vec<u8>, raw: impl Fn(&T) -> &RawJson) -> WrittenList {
+fn written_list<T: Entry>(list: &OfferedList<T>) -> WrittenList {
     let set_aside = |entry: &UnusableEntry| WrittenUnusable { name: entry.name.clone(), reason: entry.reason.clone() };
     let since_epoch = list.read_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut write = |entry: &Arc<T>| {
-        body.extend_from_slice(raw(entry).as_bytes());
-        raw(entry).as_bytes().len()
-    };
     WrittenList {
         read_at: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
         ttl_ms: list.cache.ttl_ms,
         is_public: list.cache.is_public,
         set_aside: list.set_aside.iter().map(set_aside).collect(),
-        lengths: list.entries.iter().map(&mut write).collect(),
+        lengths: list.entries.iter().map(|entry| entry.raw().as_bytes().len()).collect(),
+    }
+}
+
+fn append<T: Entry>(bytes: &mut Vec<u8>, list: Option<&OfferedList<T>>) {
+    for entry in list.into_iter().flat_map(|list| &list.entries) {
+        bytes.extend_from_slice(entry.raw().as_bytes());
     }
 }
 

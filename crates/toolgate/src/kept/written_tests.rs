@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolgate_wire::view::{CacheHint, Tool};
 use toolgate_wire::{Era, Version};
 
-use super::{KeptOffer, seal, sum, unseal};
+use super::{KeptOffer, sum, unseal};
 use crate::discovery::{Offered, OfferedList, UnusableEntry};
 use crate::kept::sample::{at, list, offered, raw};
 
@@ -142,7 +142,7 @@ fn a_torn_or_changed_file_is_none_wherever_it_is_torn_or_changed() {
 #[test]
 fn a_head_of_another_form_is_none() {
     let (good, body) = opened(small().to_bytes().unwrap());
-    let read = |head: &str| KeptOffer::from_bytes(seal(head.as_bytes(), &body).unwrap());
+    let read = |head: &str| KeptOffer::from_bytes(KeptOffer::sealed(head.as_bytes(), &body));
     assert!(read(&good).is_ok());
     for member in ["server", "version", "era", "info", "capabilities", "instructions", "tools", "prompts", "templates"]
     {
