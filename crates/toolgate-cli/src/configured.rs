@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolgate::connect::ServerStatus;
+use toolgate::connect::{Lender, ServerStatus};
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) admitted: AdmittedServers,
     /// Those of them that the command is about.
     pub(crate) wanted: Vec<ServerName>,
+    /// Who may have them already.
+    pub(crate) lender: Option<Arc<dyn Lender>>,
     /// What is kept of them, while it is read.
     ahead: Mutex<Option<ReadAhead>>,
 }
@@ -64,6 +66,11 @@ impl Plan {
     pub(crate) fn reading_ahead(self, servers: &AdmittedServers) -> Self {
         let ahead = Host::read_ahead(&self.env, self.interest, servers);
         Self { ahead: Mutex::new(Some(ahead)), ..self }
+    }
+
+    /// The same, using servers that somebody else keeps.
+    pub(crate) fn borrowing(self, lender: Option<Arc<dyn Lender>>) -> Self {
+        Self { lender, ..self }
     }
 
     /// What was read ahead, for the host that uses it.
@@ -140,6 +147,7 @@ impl Configured {
             // Where nothing may be started, the command that wants to is told why.
             admitted: admit(&self.setup.servers, &self.setup.folder).unwrap_or_default(),
             wanted: Vec::new(),
+            lender: None,
             ahead: Mutex::default(),
         }
     }

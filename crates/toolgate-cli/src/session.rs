@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::call::Confirmer;
+use toolgate::connect::Lender;
 use toolgate::grants::Grants;
 use toolgate::policy::Mode;
 use toolgate::{HostDirs, HostEnv, Setup, SetupOptions, SystemClock};
@@ -22,6 +23,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::Interrupts;
 use crate::printer::{Form, Printer};
+use crate::runtime::borrow::RuntimeLender;
 use crate::runtime::conditions::{Conditions, number};
 use crate::runtime::frames::Errand;
 use crate::runtime::place::Place;
@@ -294,9 +296,11 @@ pub(crate) fn runtime_for_words() -> Option<Place> {
     let typed: Vec<OsString> = words().collect();
     let is_text = typed.iter().map(|word| word.to_str());
     let typed: Vec<&str> = is_text.collect::<Option<_>>()?;
-    if !is_shared(typed.iter().copied()) {
-        return None;
-    }
+    if is_shared(typed.iter().copied()) { runtime() } else { None }
+}
+
+/// Where the runtime is found; nothing when nobody wants it.
+fn runtime() -> Option<Place> {
     let is_unwanted = variable(NO_RUNTIME).is_some_and(|value| !value.is_empty());
     let dirs = folders(variable);
     // What starts at the folder of whoever typed it would be another one there.
@@ -304,6 +308,13 @@ pub(crate) fn runtime_for_words() -> Option<Place> {
         return None;
     }
     Some(Place::of(&dirs.user, variable(RUNTIME_DIR).map(PathBuf::from).as_deref()))
+}
+
+/// The runtime, for a session that uses its servers; nothing where there is none. To be asked before there is a second thread.
+pub(crate) fn lender() -> Option<Arc<dyn Lender>> {
+    let place = runtime().filter(|place| place.socket().exists())?;
+    let (errand, _) = errand()?;
+    Some(Arc::new(RuntimeLender::new(place, errand)))
 }
 
 /// What was typed, and the world it was typed in; nothing when a part of it is no text. In which form the results are wanted.

@@ -226,6 +226,16 @@ impl Client {
         }
     }
 
+    /// Sends a request once and gives back what the server answers, also that it needs input first, or that it made a task of it: for whoever
+    /// passes both on to somebody who deals with that.
+    pub async fn pass_on(&self, call: Call) -> Result<RawJson> {
+        let agreement = self.agreement();
+        if !agreement.version.allows(Role::Client, call.method()) {
+            return Err(Error::NotInThisVersion { what: call.method().to_owned(), version: agreement.version });
+        }
+        self.send_as(&agreement, call).await
+    }
+
     /// Sends one request and waits for its answer, whatever that is.
     pub(crate) async fn send(&self, call: Call) -> Result<RawJson> {
         self.send_as(&self.agreement(), call).await

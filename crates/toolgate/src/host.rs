@@ -7,6 +7,7 @@ mod backoff;
 mod board;
 mod complete;
 mod follow;
+mod lend;
 mod logins;
 mod shown;
 mod start_plan;
@@ -17,11 +18,12 @@ use std::sync::Arc;
 
 pub use self::ahead::ReadAhead;
 use self::board::Board;
+pub use self::lend::{BorrowedRequest, Loan};
 use self::shown::Shown;
 use self::start_plan::Life;
 use crate::auth::store::TokenStore;
 use crate::call::{self, CallContext, CallOutcome, CallRules, RunOptions};
-use crate::connect::{FrontEnd, NobodyToAsk, ServerView, WireTap};
+use crate::connect::{FrontEnd, Lender, NobodyToAsk, ServerView, WireTap};
 use crate::discovery::{Interest, Line};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -67,6 +69,7 @@ pub struct HostBuilder {
     memory: Memory,
     call_rules: Option<CallRules>,
     token_store: TokenStore,
+    lender: Option<Arc<dyn Lender>>,
     ahead: Option<ReadAhead>,
 }
 
@@ -127,6 +130,13 @@ impl HostBuilder {
         self
     }
 
+    /// Who may have a server already that would be started here; nobody, when this is not called.
+    #[must_use]
+    pub fn lender(mut self, lender: Option<Arc<dyn Lender>>) -> Self {
+        self.lender = lender;
+        self
+    }
+
     /// What is done with what servers offered in earlier runs; nothing, when this is not called.
     #[must_use]
     pub const fn memory(mut self, memory: Memory) -> Self {
@@ -171,6 +181,7 @@ impl Host {
             memory: Memory::Off,
             call_rules: None,
             token_store: TokenStore::default(),
+            lender: None,
             ahead: None,
         }
     }

@@ -78,7 +78,7 @@ pub use discovery::Interest;
 pub use env::{Clock, HostDirs, HostEnv, SystemClock};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
-pub use host::{Host, HostBuilder, Memory, ReadAhead, Reconciled, unknown_server};
+pub use host::{BorrowedRequest, Host, HostBuilder, Loan, Memory, ReadAhead, Reconciled, unknown_server};
 pub use live::LiveSettings;
 pub use registry::{Catalog, Naming, ToolCall};
 pub use secret::Secret;

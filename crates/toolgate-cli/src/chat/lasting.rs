@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use toolgate::audit::AuditSink;
+use toolgate::connect::Lender;
 use toolgate::expose::{SlashCommand, SlashCommands};
 use toolgate::grants::Grants;
 use toolgate::registry::CatalogPrompt;
@@ -46,14 +47,14 @@ pub(crate) struct LastingHost {
 
 impl LastingHost {
     /// The host of a session that begins. Nothing is started yet.
-    pub(crate) fn new(session: &Session, configured: &Configured) -> Result<Self> {
+    pub(crate) fn new(session: &Session, configured: &Configured, lender: Option<Arc<dyn Lender>>) -> Result<Self> {
         let env = &configured.setup().env;
         // What is too long for a model to be shown whole is kept for it.
         let results = Some(Arc::new(ResultStore::new(env)));
         let rules = CallRules { results, ..call_rules::for_calls(session, configured.setup())? };
         let grants = rules.grants.clone().unwrap_or_else(|| session.grants(env));
         let audit = rules.audit.clone();
-        let plan = configured.plan(Interest::ALL).with(rules);
+        let plan = configured.plan(Interest::ALL).with(rules).borrowing(lender);
         let host = session.builder(&plan).memory(Memory::Used).build();
         let logins = Mutex::new(state_of(host.login_store().path()));
         let only = session.options().server.clone();

@@ -38,7 +38,7 @@ use toolgate_model::Conversation;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::interrupted;
-use crate::session::Session;
+use crate::session::{self, Session};
 
 use self::status::Standing;
 
@@ -73,12 +73,13 @@ pub(crate) enum After {
 pub(crate) fn run(session: &mut Session) -> Result<Ending> {
     let configured = session.configured()?;
     let servers = configured.chosen(session.options().server.as_deref())?;
+    let lender = session::lender();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
     let runtime = runtime.map_err(|error| {
         CommandError::new(Ending::Unreachable, "runtime", format!("cannot start the runtime: {error}"))
     })?;
     let inside = runtime.enter();
-    let host = Arc::new(LastingHost::new(session, &configured)?);
+    let host = Arc::new(LastingHost::new(session, &configured, lender)?);
     session.lasts_with(host.clone());
     session.printer.talk().reword_errors(line::as_typed_here);
     session.printer.talk().stops_with(host.stop());

@@ -25,7 +25,7 @@ use crate::interrupt::Interrupts;
 use crate::limits::{PIPE_SILENCE_MS, PIPED_BYTES_MAX};
 use crate::printer::Printer;
 use crate::said;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::trouble::Troubles;
 
 /// What is said to the model, and how its answer is wanted.
@@ -87,7 +87,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let rules = call_rules::for_calls(session, configured.setup())?;
     let results = Some(Arc::new(ResultStore::new(&asking.env)));
     let plan = configured.plan(Interest::ALL).with_memory().starting(&servers);
-    let plan = plan.with(CallRules { results, ..rules });
+    let plan = plan.with(CallRules { results, ..rules }).borrowing(session::lender());
     session.with_host(&plan, async |host, printer| asking.go(host, servers, printer).await)
 }
 

@@ -45,6 +45,8 @@ impl Request {
 pub(crate) enum Wants {
     /// A command is to be run.
     Run(Box<Errand>),
+    /// A server is to be used by a session. When that is taken, the stream is the server from then on.
+    Borrow(Box<Borrowing>),
     /// Everything `toolgate ps` shows to somebody who runs under these conditions.
     Status(Box<Conditions>),
     /// All servers are to be asked anew what they offer.
@@ -54,7 +56,7 @@ pub(crate) enum Wants {
 }
 
 /// A command, and the world of whoever typed it.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Errand {
     /// The words as they were typed, with the name of the program.
     pub(crate) words: Vec<String>,
@@ -77,6 +79,17 @@ impl fmt::Debug for Errand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Errand").field("folder", &self.folder).finish_non_exhaustive()
     }
+}
+
+/// A server that a session wants to use.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Borrowing {
+    /// What the session was started with, and where.
+    pub(crate) errand: Errand,
+    /// What the server is called.
+    pub(crate) server: String,
+    /// How it is reached: it has to be the same here.
+    pub(crate) identity: String,
 }
 
 /// From the program to the runtime.

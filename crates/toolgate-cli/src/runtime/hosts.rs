@@ -1,6 +1,7 @@
 //! The hosts that the runtime keeps: one for each folder, environment and choice of servers, lent to one command after the other. What would
 //! give two commands different servers gives them different hosts.
 
+use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,13 +10,17 @@ use std::time::{Duration, Instant, SystemTime};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::call::{CallRules, ProgressSink};
 use toolgate::connect::{FrontEnd, ServerLog, ServerStatus, ServerView};
 use toolgate::discovery::Availability;
 use toolgate::servers::TransportConfig;
 use toolgate::settings::raw::StartMode;
-use toolgate::{Abilities, Elicitation, ElicitationAnswer, ErrorKind, Host, HostEnv, Interest, Memory, ServerName};
+use toolgate::{
+    Abilities, BorrowedRequest, Elicitation, ElicitationAnswer, ErrorKind, Host, HostEnv, Interest, Loan, Memory,
+    ServerName,
+};
 
 use super::context::Context;
 use super::visit::Visit;
@@ -56,32 +61,97 @@ pub(crate) struct Lent {
     /// Kept for as long as it is used.
     kept: Arc<Kept>,
     /// Who is told what servers say meanwhile.
-    _listener: Arc<Listener>,
+    _listener: Arc<Visitor>,
 }
 
-/// Whoever uses a host at the moment.
+/// Whoever uses a host at the moment: what servers say and ask goes to them.
+trait Listener: fmt::Debug + Send + Sync {
+    /// Puts a question of a server to them.
+    fn answer(self: Arc<Self>, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer>;
+
+    /// Takes a log entry of a server.
+    fn hear(self: Arc<Self>, server: &ServerName, entry: ServerLog);
+}
+
+/// Somebody who brought a command.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub(crate) struct Visitor {
     /// How they are told something.
     pub(crate) person: Person,
     /// How they are asked something.
     pub(crate) visit: Arc<Visit>,
 }
 
+impl Listener for Visitor {
+    fn answer(self: Arc<Self>, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
+        Box::pin(async move { self.visit.answer_server(&server, question).await })
+    }
+
+    fn hear(self: Arc<Self>, server: &ServerName, entry: ServerLog) {
+        self.person.log(server, entry);
+    }
+}
+
+/// Somebody whose session borrowed a server, while a request of it runs.
+impl Listener for BorrowedRequest {
+    fn answer(self: Arc<Self>, _server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
+        Box::pin(async move { self.elicit(question).await })
+    }
+
+    fn hear(self: Arc<Self>, _server: &ServerName, entry: ServerLog) {
+        tokio::spawn(async move { self.log(entry).await });
+    }
+}
+
+/// A server that is lent to a session.
+#[derive(Debug)]
+pub(crate) struct LentServer {
+    loan: Loan,
+    /// Kept for as long as it is used.
+    kept: Arc<Kept>,
+}
+
+impl LentServer {
+    /// Lets the session use it, until the session or the server is gone.
+    pub(crate) async fn serve(self, from: OwnedReadHalf, to: OwnedWriteHalf) {
+        self.loan.serve(from, to).await;
+        *lock(&self.kept.used) = Instant::now();
+    }
+}
+
 impl Hosts {
     /// Lends a command the host it needs, with the servers it wants; none when all are in use by others.
-    pub(crate) async fn lend(&self, context: Context, plan: &Plan, listener: Listener) -> Option<Lent> {
+    pub(crate) async fn lend(&self, context: Context, plan: &Plan, visitor: Visitor) -> Option<Lent> {
         let kept = self.kept_for(context, plan)?;
         let other_logins = kept.other_logins().await;
         kept.bring_up_to_date(plan, &other_logins);
         kept.wake(plan).await;
-        let listener = Arc::new(listener);
-        kept.listeners.add(&listener);
-        let hears = listener.clone();
+        let visitor = Arc::new(visitor);
+        let hears = Arc::downgrade(&visitor);
+        kept.listeners.add(hears);
+        let hears = visitor.clone();
         let progress: ProgressSink = Arc::new(move |news| hears.person.progress(news));
         let rules = CallRules { progress: Some(progress), ..plan.call_rules.clone().unwrap_or_default() };
         let host = kept.host.with_rules(rules, &plan.env);
-        Some(Lent { host, kept, _listener: listener })
+        Some(Lent { host, kept, _listener: visitor })
+    }
+
+    /// Lends a session one server of the host that it would get. None when it cannot have it here.
+    pub(crate) async fn lend_server(&self, context: Context, plan: &Plan, server: &str) -> Option<LentServer> {
+        let kept = self.kept_for(context, plan)?;
+        let other_logins = kept.other_logins().await;
+        kept.bring_up_to_date(plan, &other_logins);
+        let listeners = kept.listeners.clone();
+        // Whoever asks for nothing at the moment is not asked anything either.
+        let loan = kept
+            .host
+            .lend(server, move |request| {
+                let hears = Arc::downgrade(request);
+                listeners.add(hears);
+            })
+            .await
+            .ok()?;
+        Some(LentServer { loan, kept })
     }
 
     fn kept_for(&self, context: Context, plan: &Plan) -> Option<Arc<Kept>> {
@@ -250,17 +320,17 @@ fn has_failed(view: &ServerView) -> bool {
 #[derive(Debug)]
 struct Listeners {
     can_be_asked: bool,
-    all: Mutex<Vec<Weak<Listener>>>,
+    all: Mutex<Vec<Weak<dyn Listener>>>,
 }
 
 impl Listeners {
-    fn add(&self, listener: &Arc<Listener>) {
+    fn add(&self, listener: Weak<dyn Listener>) {
         let mut all = lock(&self.all);
         all.retain(|one| one.strong_count() > 0);
-        all.push(Arc::downgrade(listener));
+        all.push(listener);
     }
 
-    fn all(&self) -> Vec<Arc<Listener>> {
+    fn all(&self) -> Vec<Arc<dyn Listener>> {
         lock(&self.all).iter().filter_map(Weak::upgrade).collect()
     }
 }
@@ -272,16 +342,13 @@ impl FrontEnd for Listeners {
 
     fn elicit(&self, server: ServerName, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
         match self.all().as_slice() {
-            [only] if self.can_be_asked => {
-                let visit = only.visit.clone();
-                Box::pin(async move { visit.answer_server(&server, question).await })
-            }
+            [only] if self.can_be_asked => only.clone().answer(server, question),
             _ => Box::pin(async { ElicitationAnswer::Cancel }),
         }
     }
 
     fn log(&self, server: &ServerName, entry: ServerLog) {
-        self.all().iter().for_each(|listener| listener.person.log(server, entry.clone()));
+        self.all().into_iter().for_each(|listener| listener.hear(server, entry.clone()));
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod place;
 mod server_question;
 pub(crate) mod words;
 
+pub(crate) mod borrow;
 pub(crate) mod client;
 
 pub(crate) mod context;

@@ -1,5 +1,7 @@
 //! The runtime at work: listens, takes in requests, and ends when it is asked to, is told to by a signal, or has had nothing to do for a while.
 
+mod lending;
+
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -186,8 +188,9 @@ impl Runtime {
         let Request { protocol, version, wants } = *request;
         match wants {
             _ if protocol != PROTOCOL => send(&mut to, &ToClient::Yourself).await,
-            Wants::Run(_) if version != VERSION => send(&mut to, &ToClient::Yourself).await,
+            Wants::Run(_) | Wants::Borrow(_) if version != VERSION => send(&mut to, &ToClient::Yourself).await,
             Wants::Run(errand) => self.run(*errand, frames, to).await,
+            Wants::Borrow(borrowing) => self.lend(*borrowing, frames, to).await,
             Wants::Status(of_asker) => {
                 // The files of the system are read for it.
                 let status = tokio::task::spawn_blocking(move || self.status(&of_asker)).await.ok();
@@ -276,8 +279,8 @@ impl Runtime {
         }
     }
 
-    /// The command that was brought, when it is one that is run here, and whoever brought it would do the same as is done here.
-    fn command(&self, errand: &Errand) -> Option<Cli> {
+    /// What was typed, when whoever typed it would do the same as is done here.
+    fn typed(&self, errand: &Errand) -> Option<Cli> {
         let is_of_owner = session::user_folder(&errand.vars) == self.user;
         let is_same_folder =
             errand.folder_number.is_some() && errand.folder_number == number(Path::new(&errand.folder));
@@ -285,6 +288,13 @@ impl Runtime {
             return None;
         }
         let Typed::Run(cli) = args::parse(errand.words.iter().map(Into::into)) else { return None };
+        // The wire is shown by whoever has it, and that is not one of many who share it.
+        (!cli.options.debug).then_some(*cli)
+    }
+
+    /// The command that was brought, when it is one that is run here.
+    fn command(&self, errand: &Errand) -> Option<Cli> {
+        let cli = self.typed(errand)?;
         let is_shared = matches!(
             cli.command,
             Some(Command::Call(_))
@@ -294,7 +304,7 @@ impl Runtime {
                 | Some(Command::Resources(_))
                 | Some(Command::Read(_))
         );
-        (is_shared && !cli.options.debug).then_some(*cli)
+        is_shared.then_some(cli)
     }
 
     fn status(&self, of_asker: &Conditions) -> RuntimeStatus {

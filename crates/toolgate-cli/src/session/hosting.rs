@@ -16,7 +16,7 @@ use crate::front_end::Person;
 use crate::login::TerminalGuide;
 use crate::printer::Printer;
 use crate::runtime::context::Context;
-use crate::runtime::hosts::{Lent, Listener};
+use crate::runtime::hosts::{Lent, Visitor};
 use crate::wire_tap;
 
 impl Session {
@@ -40,8 +40,8 @@ impl Session {
         }
         let talk = self.printer.talk().clone();
         let person = Person { talk, can_be_asked: false, login_guide: None, wants_details: false };
-        let listener = Listener { person, visit: visit.clone() };
-        match visit.hosts().lend(context, plan, listener).await {
+        let visitor = Visitor { person, visit: visit.clone() };
+        match visit.hosts().lend(context, plan, visitor).await {
             Some(lent) => {
                 // There is nobody here who could lead the person through it. Whoever uses one server notices by itself.
                 if plan.shows_all && plan.offers_login && self.can_be_asked() && lent.wants_login(plan).await {
@@ -89,7 +89,8 @@ impl Session {
             .connect_limit(plan.settings.connect_limit())
             .env_exceptions(plan.env_exceptions.clone())
             .call_rules(plan.call_rules.clone().unwrap_or_default())
-            .token_store(TokenStore::of(&plan.settings));
+            .token_store(TokenStore::of(&plan.settings))
+            .lender(plan.lender.clone());
         if self.options.debug {
             builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
         }

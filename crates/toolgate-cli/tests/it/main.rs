@@ -50,6 +50,7 @@ mod runtime_elsewhere;
 mod runtime_life;
 mod runtime_logins;
 mod runtime_room;
+mod runtime_session;
 mod runtime_stopped;
 mod runtime_terminal;
 mod runtime_unheard;

@@ -242,6 +242,12 @@ impl RequestContext {
         self.notify(Notification::new("notifications/progress", Some(params.with_member("progressToken", token)))).await
     }
 
+    /// Tells the client how far the work is in the words of somebody else who does it, if it asked to know.
+    pub async fn pass_on_progress(&self, told: &RawJson) -> Result<()> {
+        let Some(token) = &self.0.progress_token else { return Ok(()) };
+        self.notify(Notification::new("notifications/progress", Some(told.with_member("progressToken", token)))).await
+    }
+
     /// Sends a log message that belongs to this request, if the client wants to hear that level.
     pub async fn log(&self, level: LogLevel, logger: Option<&str>, data: impl Into<RawJson>) -> Result<()> {
         let wanted = self.0.log_level.is_some_and(|wanted| level >= wanted);

@@ -88,6 +88,15 @@ pub enum ElicitationAnswer {
 }
 
 impl ElicitationAnswer {
+    /// Reads an answer as the protocol writes it; what is no answer is none.
+    pub(crate) fn read(answer: &RawJson) -> Self {
+        match answer.member("action").and_then(|action| action.read::<String>().ok()).as_deref() {
+            Some("accept") => Self::Accept(answer.member("content")),
+            Some("decline") => Self::Decline,
+            _ => Self::Cancel,
+        }
+    }
+
     pub(crate) fn to_json(&self) -> RawJson {
         let action = match self {
             Self::Accept(_) => "accept",

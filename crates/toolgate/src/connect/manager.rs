@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::{Semaphore, watch};
-use toolgate_wire::{ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
+use toolgate_wire::{Client, ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
 
 use super::client_side::OurSide;
 use super::connection::{Connection, Inner};
 use super::front_end::FrontEnd;
+use super::lender::Lender;
 use super::status::{Agreed, ServerStatus, ServerView};
 use crate::auth::ServerLogin;
 use crate::auth::logins::Logins;
@@ -19,7 +20,7 @@ use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{LOGINS_FOR_REQUEST_MAX, STARTING_PLACE_MS};
 use crate::server_name::ServerName;
-use crate::servers::ServerConfig;
+use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::EnvExceptions;
 use crate::transport::{Opened, Opener};
 use crate::trust::AdmittedServers;
@@ -38,6 +39,8 @@ pub(crate) struct Wiring {
     pub(crate) tap: Option<WireTap>,
     pub(crate) connect_limit: usize,
     pub(crate) token_store: TokenStore,
+    /// Who may have a server already that would be started here.
+    pub(crate) lender: Option<Arc<dyn Lender>>,
     pub(crate) on_status: StatusSink,
 }
 
@@ -259,13 +262,36 @@ impl ConnectionManager {
             let server = config.name.clone();
             Arc::new(move |direction, frame| tap(&server, direction, frame))
         });
+        let (client, login) = match self.borrow(config, &options).await {
+            Some(client) => (client, None),
+            None => self.open_itself(config, options).await?,
+        };
+        let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
+        let running = watch::Sender::new(0);
+        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up }))
+    }
+
+    /// A server that somebody keeps who lends it. What cannot be used is started here instead.
+    async fn borrow(&self, config: &Arc<ServerConfig>, options: &ConnectOptions) -> Option<Client> {
+        let TransportConfig::Stdio(_) = &config.transport else { return None };
+        let lent = self.wiring.lender.as_ref()?.lend(config);
+        let endpoint = tokio::time::timeout(config.connect_timeout, lent).await.ok()??;
+        connect(endpoint, options.clone()).await.ok()
+    }
+
+    /// A server of our own, and who can log in to it.
+    async fn open_itself(
+        &self,
+        config: &Arc<ServerConfig>,
+        options: ConnectOptions,
+    ) -> Result<(Client, Option<Arc<ServerLogin>>), (Error, String)> {
         let child = options.child.clone();
         let Opened { mut endpoint, login } = self.opener.open(config).await.map_err(|error| (error, String::new()))?;
         let mut logins = 0;
-        let client = loop {
+        loop {
             let again = again(&endpoint);
             let error = match connect(endpoint, options.clone()).await {
-                Ok(client) => break client,
+                Ok(client) => return Ok((client, login)),
                 Err(error) => error,
             };
             logins += 1;
@@ -281,10 +307,7 @@ impl ConnectionManager {
                     return Err((Error::of_server(&config.name, error), last_words));
                 }
             }
-        };
-        let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        let running = watch::Sender::new(0);
-        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up }))
+        }
     }
 
     /// Whether the person logged in to a server that asked for it, so that it is worth trying again.

@@ -10,12 +10,15 @@ mod connection;
 
 mod gate;
 
+mod lender;
+
 mod manager;
 
 pub(crate) use client_side::read_elicitation;
 pub use connection::{Connection, Kind};
 pub use front_end::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, NobodyToAsk, ServerLog};
 pub(crate) use gate::Gate;
+pub use lender::Lender;
 pub use manager::WireTap;
 pub(crate) use manager::{ConnectionManager, Difference, Wiring};
 pub use status::{Agreed, ServerStatus, ServerView, trouble};

@@ -88,6 +88,7 @@ impl Board {
             life,
             memory,
             token_store,
+            lender,
             ahead,
             ..
         } = builder;
@@ -96,7 +97,8 @@ impl Board {
             tell(&told, HostEvent::Status { server: server.clone(), status, error: error.cloned() });
         });
         let kept = KeptOffers::new(&env);
-        let wiring = Wiring { env: env.clone(), env_exceptions, front_end, tap, connect_limit, token_store, on_status };
+        let wiring =
+            Wiring { env: env.clone(), env_exceptions, front_end, tap, connect_limit, token_store, lender, on_status };
         let manager = ConnectionManager::new(wiring);
         let (state, changes, ahead) = (Mutex::default(), watch::Sender::new(0), Mutex::new(ahead));
         Arc::new(Self { manager, interest, life, env, memory, kept, ahead, naming, state, changes, events })

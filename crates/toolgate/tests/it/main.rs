@@ -19,6 +19,7 @@ mod formats_written;
 mod grants;
 mod header_helper;
 mod layers;
+mod lending;
 mod lifecycle_cancelled;
 mod lifecycle_concurrency;
 mod lifecycle_facade;
