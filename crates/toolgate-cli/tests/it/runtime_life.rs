@@ -64,6 +64,30 @@ fn up_and_down_say_what_they_did() {
     assert!(!room.run("down").stdout.is_empty());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_somebody_left_open_is_not_kept_open() {
+    let mut room = RuntimeRoom::up(one());
+    let held = room.world.root().join("held");
+    let holds = |pid: Pid| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+        open.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(|path| path == held)
+    };
+    for options in ["", "--foreground"] {
+        assert_eq!(room.run("down").code(), Some(0));
+        let line = format!("exec 3>../held 9>&3; \"$0\" up {options} >../said{options} 2>&1 &");
+        let shell = room.world.command("/bin/sh").args(["-c", &line, env!("CARGO_BIN_EXE_toolgate")]).run().unwrap();
+        assert_eq!(shell.code(), Some(0), "{}", shell.transcript());
+        let said = room.world.root().join(format!("said{options}"));
+        eventually("it is up", || std::fs::metadata(&said).is_ok_and(|said| said.len() > 0));
+        room.up_again();
+        assert_eq!(room.run("call echo message=x").code(), Some(0));
+        // Whoever runs it in the foreground has given it what they gave it.
+        assert_eq!(holds(room.pid()), !options.is_empty(), "{options}");
+        assert!(!holds(*server_pids(&room).last().unwrap()), "{options}");
+    }
+}
+
 #[test]
 fn ps_shows_servers_and_what_they_do() {
     let room = RuntimeRoom::up(one());
