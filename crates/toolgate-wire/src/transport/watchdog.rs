@@ -52,7 +52,7 @@ struct Watchdog {
     announced: i32,
     /// That server is being started, and its group is not known yet. One is started at a time.
     is_expecting: bool,
-    /// Something that was not said, because there was no room: it must look by itself.
+    /// Something that was not said, because there was no room: it must look by itself, and is told everything anew.
     has_missed: bool,
 }
 
@@ -82,24 +82,30 @@ impl Watchdog {
         let _there_is_one = self.is_there.take().is_some_and(|is_there| is_there.recv().is_ok());
     }
 
-    /// Tells it something, if that needs no waiting.
+    /// Tells it something, and before that what it has missed, if that needs no waiting.
     fn say(&mut self, line: &[u8]) {
-        let Some(mut pipe) = self.pipe.as_deref() else { return };
         if self.has_missed {
-            self.has_missed = pipe.write_all(b"?\n").is_err();
+            self.say_everything();
         }
-        // A line this short is written as a whole or not at all.
-        self.has_missed |= pipe.write_all(line).is_err();
+        self.write(line);
     }
 
-    /// Tells it all groups, because the one that knew them is gone.
+    /// Tells it all groups, because the one that knew them is gone, or has missed some. It drops those that have ended.
     fn say_everything(&mut self) {
+        self.has_missed = false;
+        self.write(b"?\n");
         for group in self.groups.clone() {
-            self.say(Line::new(b'+', group).as_bytes());
+            self.write(Line::new(b'+', group).as_bytes());
         }
         if self.is_expecting {
-            self.say(Line::new(b'!', self.announced).as_bytes());
+            self.write(Line::new(b'!', self.announced).as_bytes());
         }
+    }
+
+    /// Writes a line: as a whole or not at all, because it is this short. When one is missing, all of it is said again anyway.
+    fn write(&mut self, line: &[u8]) {
+        let Some(mut pipe) = self.pipe.as_deref() else { return };
+        self.has_missed = self.has_missed || pipe.write_all(line).is_err();
     }
 }
 
