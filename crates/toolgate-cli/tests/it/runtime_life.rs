@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use toolgate_testkit::{Behaviour, Event, Record, Script, ToolScript};
 
+use crate::killed::expect_nobody;
 use crate::room::{Room, sample};
 use crate::runtime_room::{RuntimeRoom, begun, eventually, hears_signals};
 
@@ -168,6 +169,8 @@ fn a_runtime_that_is_killed_is_told_apart_from_a_call_that_failed() {
     let said = "error: the runtime ended before the call had; whether the tool has done its work is not known\n\
                 hint: the next command does without it; `toolgate up` starts it again\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+    let session = u32::try_from(room.pid().as_raw_nonzero().get()).unwrap();
+    expect_nobody(session, "by a runtime that was killed");
     // What it left behind is in nobody's way.
     assert_eq!(room.run("call echo message=x").code(), Some(0));
     assert_eq!(room.json("ps --json"), json!({"running": false}));

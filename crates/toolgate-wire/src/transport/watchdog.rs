@@ -114,9 +114,26 @@ pub(crate) fn wake() {
     lock(&WATCHDOG).wake();
 }
 
+/// What a server carries, and what it starts as long as its variables are passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark(i32);
+
+impl Mark {
+    /// The mark in the variables of a process, if it is one of ours.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn among(variables: &[u8]) -> Option<Self> {
+        let value = |variable: &[u8]| {
+            let number = variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"=")?;
+            let number = number.strip_prefix(mark_start().as_bytes())?;
+            std::str::from_utf8(number).ok()?.parse().ok()
+        };
+        variables.split(|byte| *byte == 0).find_map(value).map(Self)
+    }
+}
+
 /// A server that is about to be started, as the watchdog sees it.
 #[derive(Debug)]
-pub(crate) struct Newcomer(());
+pub(crate) struct Newcomer(Mark);
 
 impl Newcomer {
     /// Tells the watchdog, which is started if there is none yet, that somebody comes, and marks whoever that will be.
@@ -129,7 +146,7 @@ impl Newcomer {
         watchdog.is_expecting = true;
         watchdog.say(Line::new(b'!', number).as_bytes());
         command.env(MARK, format!("{}{number}", mark_start()));
-        Self(())
+        Self(Mark(number))
     }
 
     /// Lets the server enter its group with the watchdog by itself, which is started if there is none yet: elsewhere nobody can be
@@ -148,16 +165,17 @@ impl Newcomer {
             // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
             unsafe { command.pre_exec(enter) };
         }
-        Self(())
+        Self(Mark(0))
     }
 
-    /// The server was started.
-    pub(crate) fn has_come(self, group: Pid) {
+    /// The server was started. What it carries.
+    pub(crate) fn has_come(self, group: Pid) -> Mark {
         let group = group.as_raw_nonzero().get();
         let mut watchdog = lock(&WATCHDOG);
         watchdog.is_expecting = false;
         watchdog.groups.insert(group);
         watchdog.say(Line::new(b'+', group).as_bytes());
+        self.0
     }
 
     /// The server could not be started. It may have entered its group, which nobody knows the number of.
