@@ -24,6 +24,9 @@ pub(crate) const FORM_CHOICES_MAX: usize = 1000;
 /// The end of what a server wrote to stderr that is shown when it failed.
 pub(crate) const STDERR_LINES_MAX: usize = 20;
 
+/// The same in a list of servers, where each of them has little room.
+pub(crate) const STDERR_LISTED_LINES_MAX: usize = 5;
+
 /// Servers named while they are waited for; the others are counted.
 pub(crate) const AWAITED_NAMES_MAX: usize = 3;
 

@@ -37,6 +37,11 @@ pub(crate) struct Row<'a> {
     pub(crate) about: Option<&'a str>,
 }
 
+/// The end of a text.
+pub(crate) fn last_lines(text: &str, lines_max: usize) -> impl Iterator<Item = &str> {
+    text.lines().skip(text.lines().count().saturating_sub(lines_max))
+}
+
 /// Prints the heading of a block: whose it is, and how much there is.
 pub(crate) fn heading(printer: &mut Printer, server: &str, what: &str) -> Result<()> {
     let paint = printer.paint();

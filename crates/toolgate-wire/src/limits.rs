@@ -136,8 +136,11 @@ pub const CHILD_GRACE_MS: u64 = 2_000;
 /// How often the watchdog that ends our servers after us is started: one that does not stay is not insisted on.
 pub const WATCHDOG_STARTS_MAX: usize = 16;
 
-/// Processes below a server that are looked at to find those that left its group.
+/// Processes that are looked at to find those that left the group of a server.
 pub const PROCESSES_MAX: usize = 64 * 1024;
+
+/// What is read of the variables of a process to find the mark of its server: more than nearly everybody has.
+pub const PROCESS_VARIABLES_BYTES_MAX: u64 = 256 * 1024;
 
 /// How often one request is sent while its server refuses who we are: stale, then renewed, then with what the refusal asked for.
 pub const AUTHORIZATION_ATTEMPTS_MAX: usize = 3;

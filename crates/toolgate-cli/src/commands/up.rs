@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
+use std::os::fd::{BorrowedFd, RawFd};
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use rustix::io::FdFlags;
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -20,6 +22,9 @@ use crate::session::{Session, are_absolute, this_program};
 
 /// How long it stays up without work, when the settings say nothing.
 const IDLE_MINUTES: f64 = 30.0;
+
+/// The last descriptor that every program has.
+const STDERR: RawFd = 2;
 
 /// How often one that starts or ends at the same moment is looked for.
 const OTHER_PAUSE: Duration = Duration::from_millis(50);
@@ -64,7 +69,21 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     if let Some(answer) = client::status(&place)? {
         return say_running(session, &answer);
     }
+    keep_to_ourselves();
     if arguments.foreground { run_here(session, &place, arguments) } else { start(session, &place) }
+}
+
+/// Whatever somebody left open for this command, such as a lock, is neither for the runtime nor for its servers: they would hold it long after.
+#[expect(unsafe_code, reason = "what was left open by others has no owner here")]
+fn keep_to_ourselves() {
+    let open = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
+    let numbers: Vec<RawFd> = open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > STDERR) {
+        // SAFETY: it is used for nothing but this call, which changes nothing that anybody reads or writes. The one that listed them is closed by
+        // now, and that is all that can be said about it.
+        let left_open = unsafe { BorrowedFd::borrow_raw(number) };
+        let _it_is_closed = rustix::io::fcntl_setfd(left_open, FdFlags::CLOEXEC).is_err();
+    }
 }
 
 /// Is the runtime, until it ends.

@@ -16,36 +16,77 @@ use toolgate::{HostEnv, Naming};
 use crate::args::Options;
 use crate::configured::{Plan, naming};
 
-/// Variables that differ from one terminal to the next and mean nothing to servers, as long as no settings name them. Whole names: what only
-/// begins like one of them may be anything.
-const OF_TERMINALS: [&str; 27] = [
-    "_",
-    "ALACRITTY_WINDOW_ID",
-    "COLORTERM",
-    "COLUMNS",
-    "GPG_TTY",
-    "ITERM_SESSION_ID",
-    "KITTY_PID",
-    "KITTY_WINDOW_ID",
-    "LINES",
-    "OLDPWD",
-    "PWD",
-    "SHLVL",
-    "SSH_CLIENT",
-    "SSH_CONNECTION",
-    "SSH_TTY",
-    "STY",
-    "TERM",
-    "TERM_PROGRAM",
-    "TERM_PROGRAM_VERSION",
-    "TERM_SESSION_ID",
-    "TMUX",
-    "TMUX_PANE",
-    "TOOLGATE_NO_RUNTIME",
-    "VTE_VERSION",
-    "WEZTERM_PANE",
-    "WINDOWID",
-    "XDG_SESSION_ID",
+/// Variables that differ from one terminal, or one tab of it, to the next, and mean nothing to servers as long as no settings name them. Whole
+/// names: what only begins like one of them may be anything. What a program in a shell asks others with counts, such as `SSH_AUTH_SOCK` and
+/// `VSCODE_GIT_IPC_HANDLE`.
+const OF_TERMINALS: [&[&str]; 8] = [
+    // Shells, and those that we started ourselves.
+    &["_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TOOLGATE_NO_RUNTIME", "TOOLGATE_WATCHED"],
+    // What kind of terminal it is, which window and which tab.
+    &[
+        "COLORFGBG",
+        "COLORTERM",
+        "LC_TERMINAL",
+        "LC_TERMINAL_VERSION",
+        "TERM",
+        "TERMINAL_EMULATOR",
+        "TERM_PROGRAM",
+        "TERM_PROGRAM_VERSION",
+        "TERM_SESSION_ID",
+        "WINDOWID",
+    ],
+    // Where the person sits.
+    &["GPG_TTY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "XDG_SESSION_ID"],
+    // How a window was opened.
+    &["DESKTOP_STARTUP_ID", "GIO_LAUNCHED_DESKTOP_FILE", "GIO_LAUNCHED_DESKTOP_FILE_PID", "XDG_ACTIVATION_TOKEN"],
+    // Several terminals in one: screen, tmux, Zellij.
+    &["STY", "TMUX", "TMUX_PANE", "WINDOW", "ZELLIJ", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME"],
+    // Alacritty, Ghostty, kitty, WezTerm.
+    &[
+        "ALACRITTY_LOG",
+        "ALACRITTY_SOCKET",
+        "ALACRITTY_WINDOW_ID",
+        "GHOSTTY_BIN_DIR",
+        "GHOSTTY_RESOURCES_DIR",
+        "GHOSTTY_SHELL_FEATURES",
+        "KITTY_INSTALLATION_DIR",
+        "KITTY_LISTEN_ON",
+        "KITTY_PID",
+        "KITTY_PUBLIC_KEY",
+        "KITTY_SHELL_INTEGRATION",
+        "KITTY_WINDOW_ID",
+        "WEZTERM_CONFIG_DIR",
+        "WEZTERM_CONFIG_FILE",
+        "WEZTERM_EXECUTABLE",
+        "WEZTERM_EXECUTABLE_DIR",
+        "WEZTERM_PANE",
+        "WEZTERM_UNIX_SOCKET",
+    ],
+    // Those of desktops: GNOME and others on VTE, Konsole, iTerm, Windows.
+    &[
+        "GNOME_TERMINAL_SCREEN",
+        "GNOME_TERMINAL_SERVICE",
+        "GUAKE_TAB_UUID",
+        "ITERM_PROFILE",
+        "ITERM_SESSION_ID",
+        "KONSOLE_DBUS_ACTIVATION_COOKIE",
+        "KONSOLE_DBUS_SERVICE",
+        "KONSOLE_DBUS_SESSION",
+        "KONSOLE_DBUS_WINDOW",
+        "KONSOLE_VERSION",
+        "PTYXIS_PROFILE",
+        "PTYXIS_VERSION",
+        "SHELL_SESSION_ID",
+        "TERMINATOR_DBUS_NAME",
+        "TERMINATOR_DBUS_PATH",
+        "TERMINATOR_UUID",
+        "TILIX_ID",
+        "VTE_VERSION",
+        "WT_PROFILE_ID",
+        "WT_SESSION",
+    ],
+    // The terminal in Visual Studio Code.
+    &["VSCODE_INJECTION", "VSCODE_IPC_HOOK_CLI", "VSCODE_NONCE", "VSCODE_SHELL_INTEGRATION", "VSCODE_STABLE"],
 ];
 
 /// Everything that decides which servers a command gets, and how they are.
@@ -87,7 +128,8 @@ impl Context {
             plan.env_exceptions.allowed.iter().any(|allowed| allowed == name)
                 || plan.admitted.iter().any(|server| names(server, name))
         };
-        let counts = |(name, _): &(&String, &String)| !OF_TERMINALS.contains(&name.as_str()) || is_named(name);
+        let is_of_terminals = |name: &str| OF_TERMINALS.iter().any(|names| names.contains(&name));
+        let counts = |(name, _): &(&String, &String)| !is_of_terminals(name) || is_named(name);
         Self {
             folder: workspace.clone(),
             folder_id: std::fs::metadata(workspace).ok().map(|about| folder_id(&about)),
@@ -103,6 +145,11 @@ impl Context {
             env_exceptions: plan.env_exceptions.clone(),
             token_store: TokenStore::of(&plan.settings),
         }
+    }
+
+    /// The world as everybody with this context sees it: what differs from one of them to the next is not there.
+    pub(crate) fn world(&self, of_one: &HostEnv) -> HostEnv {
+        HostEnv { vars: self.vars.clone(), ..of_one.clone() }
     }
 }
 

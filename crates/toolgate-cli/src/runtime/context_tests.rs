@@ -42,6 +42,24 @@ fn a_variable_counts_unless_it_is_of_a_terminal_and_nobody_names_it() {
         (&plain, "TMUX", false),
         (&plain, "TMUX_SECRET", true),
         (&plain, "DBUS_SESSION_BUS_ADDRESS", true),
+        (&plain, "ALACRITTY_WINDOW_ID", false),
+        (&plain, "GNOME_TERMINAL_SCREEN", false),
+        (&plain, "ITERM_SESSION_ID", false),
+        (&plain, "KITTY_LISTEN_ON", false),
+        (&plain, "KITTY_TOKEN", true),
+        (&plain, "KONSOLE_DBUS_SESSION", false),
+        (&plain, "TERM_SESSION_ID", false),
+        (&plain, "TERMINATOR_UUID", false),
+        (&plain, "VSCODE_GIT_IPC_HANDLE", true),
+        (&plain, "VSCODE_IPC_HOOK_CLI", false),
+        (&plain, "TOOLGATE_WATCHED", false),
+        (&plain, "VTE_VERSION", false),
+        (&plain, "WEZTERM_UNIX_SOCKET", false),
+        (&plain, "WINDOWID", false),
+        (&plain, "WT_SESSION", false),
+        (&plain, "XDG_ACTIVATION_TOKEN", false),
+        (&plain, "ZELLIJ_PANE_ID", false),
+        (&with("${env:KITTY_LISTEN_ON}"), "KITTY_LISTEN_ON", true),
         (&with("${env:TERM}"), "TERM", true),
         (&with("${env:TERM}"), "SSH_TTY", false),
         (&with("${cmd:echo $SSH_TTY}"), "SSH_TTY", true),
@@ -51,8 +69,12 @@ fn a_variable_counts_unless_it_is_of_a_terminal_and_nobody_names_it() {
         (&json!({"url": "https://a.example", "headersHelper": "print $GPG_TTY"}), "GPG_TTY", true),
     ];
     for (entry, name, is_apart) in cases {
-        let contexts = ["1", "2"].map(|value| context(&world, entry, &[("PATH", "/bin"), (name, value)]));
+        let plans = ["1", "2"].map(|value| plan(&world, entry, &[("PATH", "/bin"), (name, value)]));
+        let contexts = plans.each_ref().map(|plan| Context::of(plan, &Options::default(), false));
         assert_eq!(contexts[0] != contexts[1], is_apart, "{name} with {entry}");
+        // What they share has nothing of either.
+        let shared = contexts[0].world(&plans[0].env).vars;
+        assert_eq!((shared.contains_key(name), shared.contains_key("PATH")), (is_apart, true), "{name} with {entry}");
     }
 }
 

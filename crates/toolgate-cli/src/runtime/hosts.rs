@@ -263,7 +263,7 @@ impl Lent {
 impl Kept {
     fn new(context: Context, plan: &Plan) -> Self {
         let listeners = Arc::new(Listeners { can_be_asked: context.can_be_asked, all: Mutex::default() });
-        let host = Host::builder(plan.env.clone())
+        let host = Host::builder(context.world(&plan.env))
             .front_end(listeners.clone())
             .interest(Interest::ALL)
             .naming(context.naming)

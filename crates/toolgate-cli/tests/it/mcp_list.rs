@@ -1,8 +1,10 @@
 //! `toolgate mcp list`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
-use toolgate_testkit::ScriptedHttp;
 use toolgate_testkit::snapshot::assert_snapshot;
+use toolgate_testkit::{ScriptedHttp, What, When};
 
 use crate::room::{Room, closed, sample};
 
@@ -79,6 +81,7 @@ async fn the_same_for_programs() {
         "extension",
         "replaces",
         "error",
+        "stderr",
     ];
     expected.sort_unstable();
     for one in servers {
@@ -192,4 +195,30 @@ fn one_broken_file_does_not_hide_the_others() {
     assert_eq!(listed["broken"].as_array().map(Vec::len), Some(1));
     assert_eq!(listed["servers"][0]["name"], json!("kept"));
     assert_eq!(room.run("tools kept").code(), Some(2), "whatever uses servers ends there");
+}
+
+#[test]
+fn what_a_server_wrote_before_it_failed_is_listed() {
+    let many = "printf 'line %s\\n' 1 2 3 4 5 6 7 >&2; exit 3";
+    let room = Room::new()
+        .entry("many", json!({"command": "sh", "args": ["-c", many]}))
+        .entry("once", json!({"command": "sh", "args": ["-c", "echo no database >&2; exit 3"]}))
+        .server("good", &sample("good").fault(When::Start, What::StderrFlood { bytes: 200 }))
+        .without_workspace();
+    let tail: Vec<String> = (3..=7).map(|number| format!("line {number}")).collect();
+    let shown: String = tail.iter().map(|line| format!("  stderr: {line}\n")).collect();
+    let in_session = room.command([]).input("/mcp list\n").run().unwrap();
+    for output in [room.run("mcp list"), in_session] {
+        let said = &output.stderr;
+        assert!(said.contains(&shown) && !said.contains("line 2\n"), "{}", output.transcript());
+        assert_eq!(said.matches("no database").count(), 1, "once is enough: {}", output.transcript());
+        assert!(!said.contains("noise"), "{}", output.transcript());
+    }
+    let listed = room.json("mcp list --json");
+    let stderr = |one: &Value| (one["name"].as_str().unwrap().to_owned(), one["stderr"].clone());
+    let stderr: BTreeMap<String, Value> = listed["servers"].as_array().unwrap().iter().map(stderr).collect();
+    let expected = [("many", json!(tail.join("\n"))), ("once", json!("no database")), ("good", Value::Null)];
+    for (server, expected) in expected {
+        assert_eq!(stderr[server], expected, "{listed}");
+    }
 }

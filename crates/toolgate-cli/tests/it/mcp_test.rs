@@ -50,6 +50,13 @@ fn a_server_with_a_broken_tool_is_exit_9() {
             ",
     );
     assert_eq!(room.json("mcp test odd --json")["servers"][0]["ok"], json!(false));
+    // Whatever is wrong with it, what it says itself is shown; when nothing is, it is not.
+    let loud = |script: Script| script.fault(When::Start, What::StderrFlood { bytes: 200 });
+    for (script, is_shown) in [(loud(script), true), (loud(sample("odd")), false)] {
+        let output = Room::new().server("odd", &script).run("mcp test odd");
+        let said = output.stdout.contains("    stderr: noise on stderr");
+        assert_eq!((said, output.stdout.contains("✗ problem")), (is_shown, is_shown), "{}", output.transcript());
+    }
 }
 
 #[test]

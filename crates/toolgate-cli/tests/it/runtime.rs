@@ -143,6 +143,18 @@ fn folders_and_environments_do_not_share() {
 }
 
 #[test]
+fn what_is_of_one_terminal_reaches_nobody() {
+    let room = RuntimeRoom::up(Room::new().without_questions());
+    for tab in ["one", "two"] {
+        let command = ["call", "run_shell_command", "command=echo ${TMUX-none} ${SSH_TTY-none} $TMUX_OTHER"];
+        let call = room.command(command).env("TMUX", tab).env("SSH_TTY", tab).env("TMUX_OTHER", "kept");
+        let output = call.run().unwrap();
+        assert_eq!((output.stdout.as_str(), output.code()), ("none none kept\n", Some(0)), "{}", output.stderr);
+    }
+    assert_eq!(room.status()["hosts"].as_array().map(Vec::len), Some(1), "tabs share");
+}
+
+#[test]
 fn changed_settings_are_seen_by_the_next_command() {
     let room =
         RuntimeRoom::up(Room::new().server("one", &sample("one")).server("two", &sample("two")).without_workspace());

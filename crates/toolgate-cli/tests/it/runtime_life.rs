@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use toolgate_testkit::{Behaviour, Event, Record, Script, ToolScript};
 
+use crate::killed::expect_nobody;
 use crate::room::{Room, sample};
 use crate::runtime_room::{RuntimeRoom, begun, eventually, hears_signals};
 
@@ -62,6 +63,30 @@ fn up_and_down_say_what_they_did() {
     assert_eq!(room.run("call echo message=x").code(), Some(0), "everything works without it");
     assert_eq!(room.json("up --json")["started"], json!(true), "and it can be started again");
     assert!(!room.run("down").stdout.is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_somebody_left_open_is_not_kept_open() {
+    let mut room = RuntimeRoom::up(one());
+    let held = room.world.root().join("held");
+    let holds = |pid: Pid| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+        open.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(|path| path == held)
+    };
+    for options in ["", "--foreground"] {
+        assert_eq!(room.run("down").code(), Some(0));
+        let line = format!("exec 3>../held 9>&3; \"$0\" up {options} >../said{options} 2>&1 &");
+        let shell = room.world.command("/bin/sh").args(["-c", &line, env!("CARGO_BIN_EXE_toolgate")]).run().unwrap();
+        assert_eq!(shell.code(), Some(0), "{}", shell.transcript());
+        let said = room.world.root().join(format!("said{options}"));
+        eventually("it is up", || std::fs::metadata(&said).is_ok_and(|said| said.len() > 0));
+        room.up_again();
+        assert_eq!(room.run("call echo message=x").code(), Some(0));
+        // Whoever runs it in the foreground has given it what they gave it.
+        assert_eq!(holds(room.pid()), !options.is_empty(), "{options}");
+        assert!(!holds(*server_pids(&room).last().unwrap()), "{options}");
+    }
 }
 
 #[test]
@@ -144,6 +169,8 @@ fn a_runtime_that_is_killed_is_told_apart_from_a_call_that_failed() {
     let said = "error: the runtime ended before the call had; whether the tool has done its work is not known\n\
                 hint: the next command does without it; `toolgate up` starts it again\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+    let session = u32::try_from(room.pid().as_raw_nonzero().get()).unwrap();
+    expect_nobody(session, "by a runtime that was killed");
     // What it left behind is in nobody's way.
     assert_eq!(room.run("call echo message=x").code(), Some(0));
     assert_eq!(room.json("ps --json"), json!({"running": false}));

@@ -21,11 +21,8 @@ pub(crate) struct RuntimeRoom {
 impl RuntimeRoom {
     /// Starts the runtime of a room.
     #[track_caller]
-    pub(crate) fn up(mut room: Room) -> Self {
-        // Sockets have short paths, and this one is nobody else's.
-        let short = room.world.root().join("r");
-        std::fs::create_dir_all(&short).unwrap();
-        room.world.set_variable("XDG_RUNTIME_DIR", short.display().to_string());
+    pub(crate) fn up(room: Room) -> Self {
+        let room = prepared(room);
         let pid = started(&room);
         Self { room, pid }
     }
@@ -55,10 +52,7 @@ impl RuntimeRoom {
 
     /// Where it listens.
     pub(crate) fn socket(&self) -> PathBuf {
-        let beside = self.room.world.home().join(".toolgate/run/toolgate.sock");
-        let folder = self.room.world.root().join("r/toolgate");
-        let mut short = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-        if beside.exists() { beside } else { short.next().expect("it listens somewhere") }
+        socket_of(&self.room).expect("it listens somewhere")
     }
 
     /// Ends it, and stands in its place.
@@ -109,6 +103,22 @@ impl Drop for RuntimeRoom {
         let _asked = kill_process(self.pid, Signal::TERM).is_ok();
         let _ended = self.room.command(["down"]).run().is_ok();
     }
+}
+
+/// A room in which a runtime can be started. Sockets have short paths, and this one is nobody else's.
+pub(crate) fn prepared(mut room: Room) -> Room {
+    let short = room.world.root().join("r");
+    std::fs::create_dir_all(&short).unwrap();
+    room.world.set_variable("XDG_RUNTIME_DIR", short.display().to_string());
+    room
+}
+
+/// Where the runtime of a room listens, if there is one.
+pub(crate) fn socket_of(room: &Room) -> Option<PathBuf> {
+    let beside = room.world.home().join(".toolgate/run/toolgate.sock");
+    let folder = room.world.root().join("r/toolgate");
+    let mut short = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    if beside.exists() { Some(beside) } else { short.next() }
 }
 
 /// Starts the runtime of a room.

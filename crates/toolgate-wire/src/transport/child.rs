@@ -26,9 +26,11 @@ use crate::limits::CHILD_GRACE_MS;
 use crate::link::{Inbound, Link, Outgoing};
 use crate::peer::lock;
 use crate::transport::child_start;
+use crate::transport::marked;
 use crate::transport::process_group::{self, ProcessGroup};
 use crate::transport::stderr_tail::StderrTail;
 use crate::transport::stream;
+use crate::transport::watchdog::Mark;
 
 pub use crate::transport::process_group::Stray;
 pub use crate::transport::stderr_tail::Mask;
@@ -44,6 +46,8 @@ const STDERR_WAIT: Duration = Duration::from_millis(100);
 pub struct ChildConfig {
     /// The program, as a path or a name on the `PATH` of `env`.
     pub program: OsString,
+    /// What it is called in warnings: the name of the server, where it has one besides that of its program.
+    pub name: Option<String>,
     /// Its arguments.
     pub args: Vec<OsString>,
     /// Its whole environment: nothing else is passed on.
@@ -65,7 +69,7 @@ impl ChildConfig {
     /// A program with an empty environment and the default patience.
     pub fn new(program: impl Into<OsString>) -> Self {
         let grace = Duration::from_millis(CHILD_GRACE_MS);
-        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: None, grace, mask: None }
+        Self { program: program.into(), name: None, args: Vec::new(), env: Vec::new(), cwd: None, grace, mask: None }
     }
 
     /// Starts the child. The calling thread goes on with other work meanwhile.
@@ -79,7 +83,8 @@ impl ChildConfig {
         else {
             return Err(Error::protocol("the child has no pipes"));
         };
-        let leader = group.as_ref().map(|group| group.0);
+        let led = group.as_ref().map(|group| (group.leader, group.mark));
+        let name = self.name.as_deref().map_or_else(|| self.program.to_string_lossy(), Into::into);
         let tail = StderrTail::new(self.mask.clone());
         let draining = tokio::spawn(tail.clone().drain(stderr));
         let (ended, has_ended) = watch::channel(None);
@@ -89,7 +94,15 @@ impl ChildConfig {
         let heard = Arc::new(AtomicU64::new(0));
         let stdout = Stdout { stdout, heard: heard.clone(), ended: Some(Box::pin(ended_of(has_ended.clone()))) };
         let stop = Arc::new(stop);
-        let handle = ChildHandle { leader, tail, has_ended, stdin: stdin.clone(), heard, _stop_when_dropped: stop };
+        let handle = ChildHandle {
+            name: name.into(),
+            led,
+            tail,
+            has_ended,
+            stdin: stdin.clone(),
+            heard,
+            _stop_when_dropped: stop,
+        };
         Ok(ChildTransport { stdin, stdout, handle })
     }
 }
@@ -135,7 +148,9 @@ impl ChildTransport {
 /// What can be known of a child while it runs.
 #[derive(Debug, Clone)]
 pub struct ChildHandle {
-    leader: Option<Pid>,
+    name: Arc<str>,
+    /// Its process, which leads its group, and what it carries.
+    led: Option<(Pid, Mark)>,
     tail: StderrTail,
     has_ended: watch::Receiver<Option<ExitStatus>>,
     stdin: Stdin,
@@ -146,20 +161,26 @@ pub struct ChildHandle {
 impl ChildHandle {
     /// Its process id, which is also that of its group.
     pub fn pid(&self) -> Option<u32> {
-        self.leader.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+        self.led.and_then(|(leader, _)| u32::try_from(leader.as_raw_nonzero().get()).ok())
     }
 
-    /// What it started and what has left its group since, so that stopping it does not reach that. Empty where the system cannot tell.
+    /// What descends from it and has left its group since, so that stopping it does not reach that. Empty where the system cannot tell.
     pub fn strays(&self) -> Vec<Stray> {
         self.pid().map(process_group::strays).unwrap_or_default()
     }
 
-    /// Says what stopping it will not reach. Only of a child that lives can it be told.
-    fn warn_of_strays(&self) {
-        let strays = if self.exit_status().is_none() { self.strays() } else { Vec::new() };
+    /// Says what stopping it does not reach: what descends from it, and what carries its mark.
+    async fn warn_of_strays(&self) {
+        // At once, because only of a child that lives it can be told what descends from it.
+        let mut strays = if self.exit_status().is_none() { self.strays() } else { Vec::new() };
+        if let (Some(leader), Some((_, mark))) = (self.pid(), self.led) {
+            strays.extend(marked::strays(leader, mark).await);
+        }
+        strays.sort_by_key(|stray| stray.pid);
+        strays.dedup_by_key(|stray| stray.pid);
         for Stray { pid, name } in strays {
             let what = "a process has left the group of its server: it is out of reach";
-            tracing::warn!(server = self.pid(), pid, program = name, "{what}");
+            tracing::warn!(server = &*self.name, pid, program = name, "{what}");
         }
     }
 
@@ -230,10 +251,13 @@ impl Link for ChildLink {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            self.handle.warn_of_strays(); // Now, because of one that has left by itself it cannot be told any more.
-            self.stream.close().await; // Closes stdin once everything is written.
-            self.handle._stop_when_dropped.send_replace(());
-            self.handle.ended().await;
+            let ending = async {
+                self.stream.close().await; // Closes stdin once everything is written.
+                self.handle._stop_when_dropped.send_replace(());
+                self.handle.ended().await;
+            };
+            // The look begins first.
+            tokio::join!(biased; self.handle.warn_of_strays(), ending);
         })
     }
 }

@@ -27,10 +27,8 @@ struct Started(Option<(Child, Option<ProcessGroup>)>);
 impl Started {
     fn new(child: Child, newcomer: Newcomer) -> Self {
         let leader = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        if let Some(leader) = leader {
-            newcomer.has_come(leader);
-        }
-        Self(Some((child, leader.map(ProcessGroup))))
+        let group = leader.map(|leader| ProcessGroup { leader, mark: newcomer.has_come(leader) });
+        Self(Some((child, group)))
     }
 }
 
@@ -70,13 +68,34 @@ pub(crate) fn expect() {
 
 /// Starts a child. The process, and its group.
 pub(crate) async fn start(config: &ChildConfig) -> io::Result<(Child, Option<ProcessGroup>)> {
+    let config = config.clone();
+    start_with(move || start_here(&config)).await
+}
+
+/// Starts a command in a group of its own. What it needs to get there is held until then, also when nobody waits for it any more.
+pub(crate) async fn start_command<T>(mut command: Command, needed: T) -> io::Result<(Child, Option<ProcessGroup>)>
+where
+    T: Send + 'static,
+{
+    command.process_group(0);
+    start_with(move || {
+        let started = spawn(command);
+        drop(needed);
+        started
+    })
+    .await
+}
+
+async fn start_with<S>(start: S) -> io::Result<(Child, Option<ProcessGroup>)>
+where
+    S: FnOnce() -> io::Result<Started> + Send + 'static,
+{
     let runtime = tokio::runtime::Handle::current();
     let (done, started) = oneshot::channel();
-    let config = config.clone();
     let job = Box::new(move || {
         let _entered = runtime.enter();
         if !done.is_closed() {
-            let _somebody_waits = done.send(start_here(&config)).is_ok();
+            let _somebody_waits = done.send(start()).is_ok();
         }
     });
     starter()?.send(job).map_err(|_| no_starter())?;

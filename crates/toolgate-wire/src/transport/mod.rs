@@ -6,11 +6,15 @@ pub mod child;
 
 mod child_start;
 
+mod marked;
+
 mod process_group;
 
 mod stderr_tail;
 
 mod watchdog;
+
+pub mod watched_group;
 
 #[cfg(windows)]
 mod job_object;

@@ -6,22 +6,27 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 #[cfg(any(target_os = "linux", test))]
 use crate::limits::PROCESSES_MAX;
-use crate::transport::watchdog;
+use crate::transport::watchdog::{self, Mark};
 
 /// How often a group that was told to end is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
 /// A process group of a server of ours. It is forgotten by the watchdog when this is dropped.
 #[derive(Debug)]
-pub(crate) struct ProcessGroup(pub(crate) Pid);
+pub(crate) struct ProcessGroup {
+    /// The server.
+    pub(crate) leader: Pid,
+    /// What it carries.
+    pub(crate) mark: Mark,
+}
 
 impl ProcessGroup {
     pub(crate) fn signal(&self, signal: Signal) {
-        let _it_is_gone_already = kill_process_group(self.0, signal).is_err();
+        let _it_is_gone_already = kill_process_group(self.leader, signal).is_err();
     }
 
     fn is_empty(&self) -> bool {
-        test_kill_process_group(self.0).is_err()
+        test_kill_process_group(self.leader).is_err()
     }
 
     /// Ends whoever is left in it, with `grace` to leave by itself.
@@ -40,7 +45,7 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        watchdog::forget(self.0);
+        watchdog::forget(self.leader);
     }
 }
 
@@ -56,14 +61,21 @@ pub struct Stray {
 /// What the system says about a process.
 #[cfg(any(target_os = "linux", test))]
 #[derive(Debug, Clone)]
-struct Process {
-    pid: u32,
-    group: u32,
-    name: String,
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) group: u32,
+    pub(crate) name: String,
 }
 
 #[cfg(any(target_os = "linux", test))]
 impl Process {
+    /// What the system says about that one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        Self::read(&String::from_utf8_lossy(&stat))
+    }
+
     /// Reads `/proc/PID/stat`. A name may hold anything, brackets and blanks too, and ends with the last bracket.
     fn read(stat: &str) -> Option<Self> {
         let (pid, rest) = stat.split_once(" (")?;
@@ -73,7 +85,7 @@ impl Process {
     }
 }
 
-/// Those who descend from `leader` and are in another group. Whoever lost a parent on the way cannot be told from others.
+/// Those who descend from `leader` and are in another group. Whoever lost a parent on the way is found by its mark only.
 #[cfg(any(target_os = "linux", test))]
 fn strays_below(leader: u32, children: impl Fn(u32) -> Vec<Process>) -> Vec<Stray> {
     let mut seen = std::collections::BTreeSet::from([leader]);
@@ -107,11 +119,7 @@ fn children(parent: u32) -> Vec<Process> {
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     let pids: Vec<u32> =
         lists.flat_map(|list| list.split(' ').filter_map(|pid| pid.trim().parse().ok()).collect::<Vec<_>>()).collect();
-    let read = |pid: &u32| {
-        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-        Process::read(&String::from_utf8_lossy(&stat))
-    };
-    pids.iter().filter_map(read).collect()
+    pids.into_iter().filter_map(Process::of).collect()
 }
 
 /// Elsewhere nobody can tell.

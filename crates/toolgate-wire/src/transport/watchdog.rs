@@ -52,7 +52,7 @@ struct Watchdog {
     announced: i32,
     /// That server is being started, and its group is not known yet. One is started at a time.
     is_expecting: bool,
-    /// Something that was not said, because there was no room: it must look by itself.
+    /// Something that was not said, because there was no room: it must look by itself, and is told everything anew.
     has_missed: bool,
 }
 
@@ -82,24 +82,30 @@ impl Watchdog {
         let _there_is_one = self.is_there.take().is_some_and(|is_there| is_there.recv().is_ok());
     }
 
-    /// Tells it something, if that needs no waiting.
+    /// Tells it something, and before that what it has missed, if that needs no waiting.
     fn say(&mut self, line: &[u8]) {
-        let Some(mut pipe) = self.pipe.as_deref() else { return };
         if self.has_missed {
-            self.has_missed = pipe.write_all(b"?\n").is_err();
+            self.say_everything();
         }
-        // A line this short is written as a whole or not at all.
-        self.has_missed |= pipe.write_all(line).is_err();
+        self.write(line);
     }
 
-    /// Tells it all groups, because the one that knew them is gone.
+    /// Tells it all groups, because the one that knew them is gone, or has missed some. It drops those that have ended.
     fn say_everything(&mut self) {
+        self.has_missed = false;
+        self.write(b"?\n");
         for group in self.groups.clone() {
-            self.say(Line::new(b'+', group).as_bytes());
+            self.write(Line::new(b'+', group).as_bytes());
         }
         if self.is_expecting {
-            self.say(Line::new(b'!', self.announced).as_bytes());
+            self.write(Line::new(b'!', self.announced).as_bytes());
         }
+    }
+
+    /// Writes a line: as a whole or not at all, because it is this short. When one is missing, all of it is said again anyway.
+    fn write(&mut self, line: &[u8]) {
+        let Some(mut pipe) = self.pipe.as_deref() else { return };
+        self.has_missed = self.has_missed || pipe.write_all(line).is_err();
     }
 }
 
@@ -108,9 +114,26 @@ pub(crate) fn wake() {
     lock(&WATCHDOG).wake();
 }
 
+/// What a server carries, and what it starts as long as its variables are passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark(i32);
+
+impl Mark {
+    /// The mark in the variables of a process, if it is one of ours.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn among(variables: &[u8]) -> Option<Self> {
+        let value = |variable: &[u8]| {
+            let number = variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"=")?;
+            let number = number.strip_prefix(mark_start().as_bytes())?;
+            std::str::from_utf8(number).ok()?.parse().ok()
+        };
+        variables.split(|byte| *byte == 0).find_map(value).map(Self)
+    }
+}
+
 /// A server that is about to be started, as the watchdog sees it.
 #[derive(Debug)]
-pub(crate) struct Newcomer(());
+pub(crate) struct Newcomer(Mark);
 
 impl Newcomer {
     /// Tells the watchdog, which is started if there is none yet, that somebody comes, and marks whoever that will be.
@@ -123,7 +146,7 @@ impl Newcomer {
         watchdog.is_expecting = true;
         watchdog.say(Line::new(b'!', number).as_bytes());
         command.env(MARK, format!("{}{number}", mark_start()));
-        Self(())
+        Self(Mark(number))
     }
 
     /// Lets the server enter its group with the watchdog by itself, which is started if there is none yet: elsewhere nobody can be
@@ -142,16 +165,17 @@ impl Newcomer {
             // SAFETY: the closure makes two system calls and touches no memory that another thread of the parent could have locked.
             unsafe { command.pre_exec(enter) };
         }
-        Self(())
+        Self(Mark(0))
     }
 
-    /// The server was started.
-    pub(crate) fn has_come(self, group: Pid) {
+    /// The server was started. What it carries.
+    pub(crate) fn has_come(self, group: Pid) -> Mark {
         let group = group.as_raw_nonzero().get();
         let mut watchdog = lock(&WATCHDOG);
         watchdog.is_expecting = false;
         watchdog.groups.insert(group);
         watchdog.say(Line::new(b'+', group).as_bytes());
+        self.0
     }
 
     /// The server could not be started. It may have entered its group, which nobody knows the number of.

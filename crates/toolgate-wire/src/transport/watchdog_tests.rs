@@ -1,6 +1,7 @@
 //! The watchdog as a program of its own: what it does when its input ends, and that it is told in lines it understands.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,39 @@ fn a_line_is_a_sign_a_number_and_an_end() {
     let rows = [(b'+', 1, "+1\n"), (b'-', 90, "-90\n"), (b'+', i32::MAX, "+2147483647\n")];
     for (sign, group, expected) in rows {
         assert_eq!(Line::new(sign, group).as_bytes(), expected.as_bytes());
+    }
+}
+
+#[test]
+fn what_found_no_room_is_told_when_there_is_some() {
+    let (reader, writer) = io::pipe().unwrap();
+    for end in [reader.as_fd(), writer.as_fd()] {
+        rustix::io::ioctl_fionbio(end, true).unwrap();
+    }
+    let mut watchdog = Watchdog { pipe: Some(Arc::new(writer)), announced: 4, ..Watchdog::NEW };
+    let read = || {
+        let mut text = Vec::new();
+        let _nothing_more_is_there = (&reader).read_to_end(&mut text).is_err();
+        String::from_utf8(text).unwrap()
+    };
+    while !watchdog.has_missed {
+        watchdog.say(b"-7\n");
+    }
+    read();
+    // What there is by then; whether somebody is being started; what is said next; what is heard of all that.
+    let rows: [(&[i32], bool, &[u8], &str); 4] = [
+        (&[2, 3], true, b"-5\n", "?\n+2\n+3\n!4\n-5\n"),
+        (&[3], false, b"-2\n", "?\n+3\n-2\n"),
+        (&[], false, b"-3\n", "?\n-3\n"),
+        (&[3, 9], false, b"+9\n", "?\n+3\n+9\n+9\n"),
+    ];
+    for (groups, is_expecting, said, heard) in rows {
+        (watchdog.groups, watchdog.is_expecting) = (groups.iter().copied().collect(), is_expecting);
+        watchdog.has_missed = true;
+        watchdog.say(said);
+        assert_eq!(read(), heard);
+        watchdog.say(said);
+        assert_eq!(read().as_bytes(), said, "once is enough");
     }
 }
 

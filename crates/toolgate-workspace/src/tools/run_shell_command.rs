@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use toolgate_wire::transport::watched_group::WatchedGroup;
 
 use super::Room;
 use super::output_capture::Capture;
@@ -70,9 +70,7 @@ pub(super) async fn run(room: &Arc<Room>, wanted: Wanted) -> Result<Answer, Fail
             Ok((folder, at_work.folder.root().join(place)))
         })
         .await?;
-    let mut running = Running::start(room, &wanted.command, &folder, place)?;
-    drop(folder);
-    Ok(running.finish(limit).await)
+    Ok(Running::start(room, &wanted.command, folder, place).await?.finish(limit).await)
 }
 
 fn time_limit(wanted: Option<u64>) -> Result<Duration, Failure> {
@@ -117,42 +115,23 @@ fn exactly(_folder: &Dir, place: PathBuf) -> PathBuf {
 /// A command while it runs. Dropping it kills its group.
 struct Running {
     child: Child,
-    group: Group,
+    group: WatchedGroup,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     out: Capture,
     err: Capture,
 }
 
-/// The processes of one command. Dropping it kills them.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn kill(&mut self) {
-        if let Some(group) = self.0.take() {
-            let _it_is_gone_already = kill_process_group(group, Signal::KILL).is_err();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 impl Running {
-    fn start(room: &Room, line: &str, folder: &Dir, place: PathBuf) -> Result<Self, Failure> {
+    async fn start(room: &Room, line: &str, folder: Dir, place: PathBuf) -> Result<Self, Failure> {
         let mut command = Command::new(SHELL);
         let env = room.shell_env.iter().filter(|(name, _)| !STALE_VARIABLES.iter().any(|stale| name == stale));
         command.arg("-c").arg(line).env_clear().envs(env.map(|(name, value)| (name, value)));
-        command.current_dir(exactly(folder, place));
+        command.current_dir(exactly(&folder, place));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0).kill_on_drop(true);
-        let mut child = command.spawn().map_err(|error| {
+        let (mut child, group) = WatchedGroup::start(command, folder).await.map_err(|error| {
             Failure::new(format!("cannot start `{SHELL}`: {error}; check that `cwd` still exists and can be entered"))
         })?;
-        let group = Group(child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)));
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         Ok(Self { child, group, stdout, stderr, out: Capture::default(), err: Capture::default() })
     }

@@ -62,7 +62,8 @@ impl Opener {
         let secrets = Secrets::for_start(&self.env, server);
         let opened = match &server.transport {
             TransportConfig::Stdio(stdio) => {
-                self.child(stdio, secrets).await.map(|child| (Endpoint::Child(child), None))
+                let named = |child| ChildConfig { name: Some(server.name.to_string()), ..child };
+                self.child(stdio, secrets).await.map(|child| (Endpoint::Child(named(child)), None))
             }
             TransportConfig::Http(http) => self.remote(server, http, secrets, Endpoint::Http).await,
             TransportConfig::Sse(http) => self.remote(server, http, secrets, Endpoint::Sse).await,

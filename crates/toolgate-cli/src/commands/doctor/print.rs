@@ -11,6 +11,7 @@ use crate::configured::{Configured, of_broken};
 use crate::error::Result;
 use crate::json::{JsonWriter, ObjectWriter};
 use crate::limits::STDERR_LINES_MAX;
+use crate::listing::last_lines;
 use crate::printer::Printer;
 
 /// The width of the first column.
@@ -155,8 +156,7 @@ impl Report<'_> {
         }
         if let Some(error) = &checkup.error {
             self.line(Mark::Bad, "last error", error)?;
-            let written: Vec<&str> = checkup.stderr.lines().collect();
-            for line in written.iter().skip(written.len().saturating_sub(STDERR_LINES_MAX)) {
+            for line in last_lines(&checkup.stderr, STDERR_LINES_MAX) {
                 self.line(Mark::Plain, "stderr", line)?;
             }
         }

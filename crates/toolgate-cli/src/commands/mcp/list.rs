@@ -20,7 +20,8 @@ use crate::configured::{Configured, error_of, of_broken, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::listing::{counted, offer_counts, shown_target, transport};
+use crate::limits::STDERR_LISTED_LINES_MAX;
+use crate::listing::{counted, last_lines, offer_counts, shown_target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -118,7 +119,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let (views, catalog) = (host.servers(), host.catalog_now());
-        listing.print_live(printer, host, (&views, &catalog), troubles)?;
+        let live = Live { servers: host, seen: host, views: &views, catalog: &catalog };
+        listing.print_live(printer, &live, troubles)?;
         match configured.ending() {
             Ending::Done if only.is_some() => troubles.judge(&views),
             ending => Ok(ending),
@@ -155,7 +157,8 @@ fn of_session(
     let looked_at = host.with_rules(rules, &listing.configured.setup().env);
     let commands = lasting.prompts();
     let listing = Listing { commands: &commands, ..*listing };
-    listing.print_live(&mut session.printer, &looked_at, (&views, &host.catalog()), troubles)?;
+    let live = Live { servers: host, seen: &looked_at, views: &views, catalog: &host.catalog() };
+    listing.print_live(&mut session.printer, &live, troubles)?;
     if session.printer.form() == Form::Text {
         lasting.undeclared().iter().try_for_each(|line| session.printer.line(line))?;
     }
@@ -172,20 +175,24 @@ struct Listing<'a> {
     commands: &'a [SlashCommand],
 }
 
+/// Servers that were started, at one moment.
+struct Live<'a> {
+    /// Whose they are.
+    servers: &'a Host,
+    /// The same under the rules of whoever looks.
+    seen: &'a Host,
+    views: &'a [ServerView],
+    catalog: &'a Catalog,
+}
+
 impl Listing<'_> {
-    fn print_live(
-        &self,
-        printer: &mut Printer,
-        host: &Host,
-        (views, catalog): (&[ServerView], &Catalog),
-        troubles: Troubles,
-    ) -> Result<()> {
-        let kept = host.kept_logins().unwrap_or_default();
+    fn print_live(&self, printer: &mut Printer, live: &Live<'_>, troubles: Troubles) -> Result<()> {
+        let kept = live.seen.kept_logins().unwrap_or_default();
         let line = |view| {
-            let line = Line::live(view, catalog, host, troubles);
+            let line = Line::live(view, live, troubles);
             Line { login: login_of(view, &kept), offering: line.offering.with_commands(self.commands), ..line }
         };
-        self.print(printer, views.iter().map(line).collect())?;
+        self.print(printer, live.views.iter().map(line).collect())?;
         Ok(printer.flush()?)
     }
 
@@ -245,6 +252,8 @@ struct Line<'a> {
     error: Option<String>,
     /// What is said about it beside the list.
     trouble: Option<CommandError>,
+    /// The end of what it wrote to stderr, when it failed.
+    stderr: Option<String>,
     is_resting: bool,
     description: Option<&'a str>,
     login: Option<&'static str>,
@@ -266,6 +275,7 @@ impl<'a> Line<'a> {
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
             trouble: None,
+            stderr: None,
             is_resting: false,
             description: config.description.as_deref(),
             login: None,
@@ -286,7 +296,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn live(view: &'a ServerView, catalog: &'a Catalog, host: &Host, troubles: Troubles) -> Self {
+    fn live(view: &'a ServerView, live: &Live<'a>, troubles: Troubles) -> Self {
         let agreed = view.agreed.as_ref();
         let trouble = troubles.of(view);
         Self {
@@ -295,11 +305,12 @@ impl<'a> Line<'a> {
             transport: Some(transport(view)),
             version: agreed.map(|agreed| agreed.version.to_string()),
             info: agreed.map(|agreed| agreed.info.clone()),
-            counts: offer_counts(view.name(), catalog),
+            counts: offer_counts(view.name(), live.catalog),
             error: trouble.as_ref().map(CommandError::in_one_line),
             is_resting: view.is_remembered && trouble.is_none(),
+            stderr: trouble.as_ref().and_then(|_| end_of_stderr(view.name(), live.servers)),
             trouble: trouble.filter(|_| view.is_settled),
-            offering: Offering::of(view.name(), catalog, host),
+            offering: Offering::of(view.name(), live.catalog, live.seen),
             ..Self::of(&view.config)
         }
     }
@@ -319,6 +330,7 @@ impl<'a> Line<'a> {
             extension: None,
             error: Some(error_of(one).in_one_line()),
             trouble: None,
+            stderr: None,
             is_resting: false,
             description: None,
             login: None,
@@ -328,13 +340,13 @@ impl<'a> Line<'a> {
 
     fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
         let target = self.target();
-        let Self { name, status, reason, is_resting, login, description, offering, trouble, .. } = self;
+        let Self { name, status, reason, is_resting, login, description, offering, trouble, stderr, .. } = self;
         let text = ServerText { name, status, reason, is_resting, login, target: &target, description, offering };
         text.print(printer, detail)?;
         if let Some(trouble) = trouble {
             // Where both are seen, it stands at its server.
             printer.flush()?;
-            printer.talk().error(&trouble);
+            printer.talk().error(&with_stderr(trouble, stderr.as_deref()));
         }
         Ok(())
     }
@@ -348,6 +360,23 @@ impl<'a> Line<'a> {
             Some(extension) => format!("{target} from {}", visible::line(extension)),
             None => target,
         }
+    }
+}
+
+fn end_of_stderr(server: &str, host: &Host) -> Option<String> {
+    let written = host.stderr_tail(server);
+    let lines: Vec<&str> = last_lines(&written, STDERR_LISTED_LINES_MAX).collect();
+    Some(lines.join("\n")).filter(|text| !text.is_empty())
+}
+
+/// The same with what the server wrote, unless that is a single line that stands there already.
+fn with_stderr(trouble: CommandError, stderr: Option<&str>) -> CommandError {
+    match stderr {
+        Some(text) if !trouble.message().contains(text) => {
+            let lines: Vec<String> = text.lines().map(|line| format!("stderr: {line}")).collect();
+            trouble.detail(&lines.join("\n"))
+        }
+        _ => trouble,
     }
 }
 
@@ -398,7 +427,8 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     object.member("origin", |json| write_origin(json, line.origin))?;
     object.optional_string("extension", line.extension)?;
     object.array("replaces", configured.losers(line.name), write_origin)?;
-    object.optional_string("error", line.error.as_deref())
+    object.optional_string("error", line.error.as_deref())?;
+    object.optional_string("stderr", line.stderr.as_deref())
 }
 
 /// Where something is written.

@@ -17,7 +17,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
 use crate::limits::STDERR_LINES_MAX;
-use crate::listing::{offer_counts, offer_counts_text, skipped, target, transport};
+use crate::listing::{last_lines, offer_counts, offer_counts_text, skipped, target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -223,8 +223,10 @@ impl Report<'_> {
                 let hint = printer.talk().reworded(hint);
                 printer.line(&format!("    hint: {}", visible::line(&hint)))?;
             }
-            for line in self.last_words() {
-                printer.line(&format!("    stderr: {}", visible::line(&line)))?;
+        }
+        if self.ending() != Ending::Done {
+            for line in last_lines(&self.stderr, STDERR_LINES_MAX) {
+                printer.line(&format!("    stderr: {}", visible::line(line)))?;
             }
         }
         Ok(())
@@ -252,13 +254,6 @@ impl Report<'_> {
         steps.extend(self.problems.iter().map(|problem| bad("problem", problem.clone())));
         steps.extend(self.failure.iter().map(|error| bad("connect", error.message().to_owned())));
         steps
-    }
-
-    /// The end of what a server wrote to stderr before it failed.
-    fn last_words(&self) -> Vec<String> {
-        let written: Vec<&str> = self.stderr.lines().collect();
-        let from = written.len().saturating_sub(STDERR_LINES_MAX);
-        written.into_iter().skip(from).map(ToOwned::to_owned).collect()
     }
 
     fn write(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {

@@ -1,5 +1,5 @@
 //! `${cmd:COMMAND LINE}`: what a command prints. It runs in `/bin/sh`, in the home of the person and with all of their variables, has nothing
-//! to read on stdin, and is ended with everything it started, after a time limit or as soon as the shell is gone.
+//! to read on stdin, and is ended with everything it started, after a time limit, as soon as the shell is gone, or when this process is.
 
 use std::convert::Infallible;
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use toolgate_wire::transport::watched_group::WatchedGroup;
 
 use super::{Unresolved, complaint, too_much};
 use crate::env::HostEnv;
@@ -26,7 +26,7 @@ pub(in crate::transport) async fn run(env: &HostEnv, line: &str) -> Result<Vec<u
 
 /// Runs a command line, for `limit` at most, and gives what it printed.
 pub(super) async fn run_within(env: &HostEnv, line: &str, limit: Duration) -> Result<Vec<u8>, Unresolved> {
-    let mut running = Running::start(env, line)?;
+    let mut running = Running::start(env, line).await?;
     let ended = running.wait(limit).await;
     running.group.kill();
     let status = match ended {
@@ -62,7 +62,7 @@ enum Ended {
 }
 
 struct Running {
-    group: Group,
+    group: WatchedGroup,
     child: Child,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -71,17 +71,15 @@ struct Running {
 }
 
 impl Running {
-    fn start(env: &HostEnv, line: &str) -> Result<Self, Unresolved> {
+    async fn start(env: &HostEnv, line: &str) -> Result<Self, Unresolved> {
         let mut command = Command::new(SHELL);
         command.arg("-c").arg(line).env_clear().envs(&env.vars);
         command.current_dir(env.dirs.home.as_deref().unwrap_or(Path::new("/")));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0).kill_on_drop(true);
-        let mut child = command.spawn().map_err(|error| {
+        let (mut child, group) = WatchedGroup::start(command, ()).await.map_err(|error| {
             let hint = "it runs in `/bin/sh`, in your home folder; check that both are there";
             Unresolved::new(format!("the command cannot be run: {error}"), hint)
         })?;
-        let group = Group(child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)));
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (out, err) = (Capture::new(SECRET_BYTES_MAX), Capture::new(STDERR_BYTES_MAX));
         Ok(Self { group, child, stdout, stderr, out, err })
@@ -146,22 +144,5 @@ impl Capture {
             let room = (self.bytes_max + 1).saturating_sub(self.bytes.len());
             self.bytes.extend_from_slice(chunk.get(..size.min(room)).unwrap_or_default());
         }
-    }
-}
-
-/// The processes of a command, which end with it whatever happens.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn kill(&mut self) {
-        if let Some(group) = self.0.take() {
-            let _it_is_gone_already = kill_process_group(group, Signal::KILL).is_err();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
