@@ -18,6 +18,8 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
 use crate::printer::{Form, Printer};
+use crate::runtime::client;
+use crate::runtime::frames::Wants;
 use crate::session::Session;
 use crate::similar::did_you_mean;
 use crate::survey_text;
@@ -88,11 +90,21 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         return Ok(Ending::Done);
     };
     let kept = looked.keep(level, &arguments.entry)?;
+    if level == TrustLevel::Not {
+        end_servers(session, looked.folder.path());
+    }
     match session.printer.form() {
         Form::Json => session.printer.json(|json| kept.write(json, &looked))?,
         Form::Text => kept.print(&mut session.printer, &looked)?,
     }
     Ok(Ending::Done)
+}
+
+/// Has the runtime end what it keeps there. Whoever uses something of it at the moment is the last to do so: the next command is refused.
+fn end_servers(session: &Session, folder: &Path) {
+    if let Err(error) = client::ask(&session.runtime_place(), Wants::Leave(folder.to_owned())) {
+        session.printer.talk().error(&error);
+    }
 }
 
 /// A folder, looked at from within.
@@ -250,6 +262,7 @@ fn revoke(session: &mut Session, path: Option<&Path>) -> Result<Ending> {
     if let Some(rule) = &removed {
         remove_rule(env, &rule.path)?;
         forget(env, &folder)?;
+        end_servers(session, &rule.folder());
     }
     let left = Rules::read(env)?.deciding(&folder).cloned();
     let printer = &mut session.printer;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -49,8 +50,10 @@ pub(crate) enum Wants {
     Borrow(Box<Borrowing>),
     /// Everything `toolgate ps` shows to somebody who runs under these conditions.
     Status(Box<Conditions>),
-    /// All servers are to be asked anew what they offer.
-    Refresh,
+    /// All servers, or those of that name, are to be asked anew what they offer.
+    Refresh(Option<String>),
+    /// What is used by nobody in that folder, and below it, is to end: nothing may be started there any more.
+    Leave(PathBuf),
     /// The end.
     Down,
 }

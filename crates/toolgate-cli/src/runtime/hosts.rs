@@ -176,9 +176,9 @@ impl Hosts {
         self.end_those(is_unused);
     }
 
-    /// Ends the servers of a folder in which nothing may be started any more.
+    /// Ends the servers of a folder in which nothing may be started any more, and of those below it.
     pub(crate) fn end_in(&self, folder: &Path) {
-        let is_unused = |kept: &Arc<Kept>| Arc::strong_count(kept) == 1 && kept.context.folder == folder;
+        let is_unused = |kept: &Arc<Kept>| Arc::strong_count(kept) == 1 && kept.context.folder.starts_with(folder);
         self.end_those(is_unused);
     }
 

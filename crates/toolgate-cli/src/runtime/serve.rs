@@ -49,6 +49,8 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(crate) struct Seat {
     listener: std::os::unix::net::UnixListener,
     place: Place,
+    /// Which file the socket is: there may be that of somebody else one day.
+    socket: Option<(u64, u64)>,
     /// Held for as long as it lives.
     lock: File,
 }
@@ -74,7 +76,8 @@ impl Seat {
         let listener = std::os::unix::net::UnixListener::bind(place.socket())?;
         std::fs::set_permissions(place.socket(), std::fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
-        Ok(Some(Self { listener, place, lock }))
+        let socket = number(place.socket());
+        Ok(Some(Self { listener, place, socket, lock }))
     }
 }
 
@@ -102,7 +105,7 @@ struct Runtime {
 
 /// Works until the end. `announce` is called when it can be reached.
 pub(crate) fn serve(seat: Seat, user: PathBuf, idle: Duration, announce: impl FnOnce()) -> io::Result<()> {
-    let Seat { listener, place, lock } = seat;
+    let Seat { listener, place, socket, lock } = seat;
     let conditions = session::conditions();
     let workers = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
     let runtime = Arc::new(Runtime {
@@ -124,7 +127,7 @@ pub(crate) fn serve(seat: Seat, user: PathBuf, idle: Duration, announce: impl Fn
         runtime.clone().listen(&listener, idle).await;
         tidying.abort();
         drop(listener);
-        let _gone = std::fs::remove_file(place.socket()).is_ok();
+        let _gone = number(place.socket()) == socket && std::fs::remove_file(place.socket()).is_ok();
         runtime.end().await;
         let leaving = std::mem::take(&mut *runtime.leaving.lock().unwrap_or_else(PoisonError::into_inner));
         io::Result::Ok(leaving)
@@ -196,9 +199,13 @@ impl Runtime {
                 let status = tokio::task::spawn_blocking(move || self.status(&of_asker)).await.ok();
                 send(&mut to, &ToClient::Answer(serde_json::to_value(status).unwrap_or_default())).await;
             }
-            Wants::Refresh => {
-                let folders: Vec<String> = self.refresh();
+            Wants::Refresh(only) => {
+                let folders: Vec<String> = self.refresh(only.as_deref());
                 send(&mut to, &ToClient::Answer(folders.into())).await;
+            }
+            Wants::Leave(folder) => {
+                self.hosts.end_in(&folder);
+                send(&mut to, &ToClient::Answer(serde_json::Value::Null)).await;
             }
             Wants::Down => {
                 send(&mut to, &ToClient::Answer(std::process::id().into())).await;
@@ -323,10 +330,15 @@ impl Runtime {
         }
     }
 
-    /// Has all servers of all hosts list anew what they offer. The folders of the hosts.
-    fn refresh(&self) -> Vec<String> {
+    /// Has the servers of all hosts, or those of that name, list anew what they offer. The folders of the hosts.
+    fn refresh(&self, only: Option<&str>) -> Vec<String> {
         let all = self.hosts.all();
-        all.iter().for_each(|kept| kept.host.refresh());
+        for kept in &all {
+            match only {
+                Some(server) => kept.host.line(server).into_iter().for_each(|line| line.refresh()),
+                None => kept.host.refresh(),
+            }
+        }
         all.iter().map(|kept| kept.context.folder.display().to_string()).collect()
     }
 }

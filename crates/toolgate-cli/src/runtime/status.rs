@@ -41,8 +41,8 @@ impl RuntimeStatus {
         if self.version != VERSION {
             Some(format!("it is version {} and this is {VERSION}: commands do without it", self.version))
         } else if !self.serves {
-            let what =
-                "it runs under another umask, with other groups, limits or certificates, or in another container";
+            let what = "it is another build of toolgate, or runs under another umask, with other groups, limits or \
+                        certificates, or in another container";
             Some(format!("{what}: commands from here do without it"))
         } else {
             None

@@ -180,8 +180,21 @@ fn nothing_of_a_folder_runs_on_when_it_is_not_trusted_any_more() {
     assert_eq!((call(), servers()), (Some(8), Some(0)));
     assert_eq!(room.run("trust").code(), Some(0));
     assert_eq!((call(), servers()), (Some(0), Some(1)));
-    assert_eq!(room.run("trust --deny").code(), Some(0));
-    assert_eq!((call(), servers()), (Some(8), Some(0)));
+    for line in ["trust --deny", "trust --revoke"] {
+        assert_eq!((room.run("trust").code(), call(), servers()), (Some(0), Some(0), Some(1)), "{line}");
+        assert_eq!(room.run(line).code(), Some(0), "{line}");
+        assert_eq!(servers(), Some(0), "{line}: at once");
+        assert_eq!(call(), Some(8), "{line}");
+    }
+}
+
+#[test]
+fn whoever_asks_one_server_anew_starts_no_other() {
+    let room = Room::new().server("one", &sample("one")).server("two", &sample("two")).without_workspace();
+    let room = RuntimeRoom::up(room);
+    assert_eq!(room.run("call one__echo message=x").code(), Some(0));
+    assert_eq!(room.run("mcp refresh one").code(), Some(0));
+    assert_eq!(starts(&room, "two"), 0);
 }
 
 #[test]

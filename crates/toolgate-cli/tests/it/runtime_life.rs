@@ -302,3 +302,16 @@ fn of_those_that_start_at_once_one_is_up() {
     assert_eq!((pids.len(), started), (1, 1), "{said:?}");
     assert_eq!(room.run("down").code(), Some(0));
 }
+
+#[test]
+fn one_that_ends_leaves_the_socket_of_the_next() {
+    let mut room = RuntimeRoom::up(one());
+    let first = room.pid();
+    std::fs::remove_dir_all(room.world.home().join(".toolgate/run")).unwrap();
+    std::fs::remove_dir_all(room.world.root().join("r/toolgate")).ok();
+    room.up_again();
+    kill_process(first, Signal::TERM).unwrap();
+    eventually("the first has ended", || test_kill_process(first).is_err());
+    assert_eq!(room.run("call echo message=x").code(), Some(0));
+    assert_eq!(room.status()["requests"], json!(1), "the next one is asked");
+}

@@ -36,7 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let only = one_server(session.options(), arguments.only.as_deref())?;
     let configured = session.configured()?;
     let servers = configured.chosen(only.as_deref())?;
-    let folders: Vec<String> = match client::ask(&session.runtime_place(), Wants::Refresh)? {
+    let folders: Vec<String> = match client::ask(&session.runtime_place(), Wants::Refresh(only.clone()))? {
         Some((folders, _)) => serde_json::from_value(folders).unwrap_or_default(),
         None => Vec::new(),
     };
