@@ -32,6 +32,8 @@ pub struct Offered {
     pub resources: Option<OfferedList<Resource>>,
     /// Its resource templates; asked for together with the resources.
     pub templates: Option<OfferedList<ResourceTemplate>>,
+    /// Lists that could not be read when the server was last asked for them. What is here of them is what it said before that.
+    pub unread: Vec<Kind>,
 }
 
 /// One list of a server, all pages of it.
@@ -134,6 +136,7 @@ impl Offered {
             prompts: None,
             resources: None,
             templates: None,
+            unread: Vec::new(),
         }
     }
 
@@ -145,6 +148,42 @@ impl Offered {
             tools.entries.clone_from(&same.entries);
         }
         self
+    }
+
+    /// The same; lists that could not be read are what they were before.
+    pub(crate) fn with_unread_of(mut self, before: &Self) -> Self {
+        for kind in self.unread.clone() {
+            self.set(kind, Some(before));
+        }
+        self
+    }
+
+    /// The same without lists that could not be read: nobody knows what is on them now.
+    pub(crate) fn without_unread(mut self) -> Self {
+        for kind in self.unread.clone() {
+            self.set(kind, None);
+        }
+        self
+    }
+
+    /// The same, where one list could not be read.
+    pub(crate) fn with_unread(mut self, kind: Kind) -> Self {
+        if !self.unread.contains(&kind) {
+            self.unread.push(kind);
+        }
+        self
+    }
+
+    /// Makes one list what it is in `other`.
+    fn set(&mut self, kind: Kind, other: Option<&Self>) {
+        match kind {
+            Kind::Tools => self.tools = other.and_then(|other| other.tools.clone()),
+            Kind::Prompts => self.prompts = other.and_then(|other| other.prompts.clone()),
+            Kind::Resources => {
+                self.resources = other.and_then(|other| other.resources.clone());
+                self.templates = other.and_then(|other| other.templates.clone());
+            }
+        }
     }
 
     /// What was agreed, for somebody who asks before the server is there.

@@ -193,7 +193,9 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
         Ok((offered, problems)) => {
             board.manager.listed(config, started.elapsed());
             let offered = match board.offer(line) {
-                Some(before) => offered.with_tools_of(&before.offered),
+                // What an earlier run kept is no word of this server: a call must not be decided by it.
+                Some(before) if before.said_by.is_none() => offered.with_tools_of(&before.offered),
+                Some(before) => offered.with_tools_of(&before.offered).with_unread_of(&before.offered),
                 None => offered,
             };
             Ok((Live { connection, offered: Arc::new(offered) }, problems))

@@ -1,11 +1,14 @@
 //! Keeps what a server offers up to date while it is connected: what it announces is read anew, at a walk.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
+use super::start_plan::Life;
 use super::watching::Watching;
 use crate::connect::{Connection, Kind, Stage, sentence};
 use crate::discovery::{Live, Offered, ServerCatalog, refresh};
@@ -36,6 +39,7 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
         due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
     }
     let mut pace = Pace::new(Instant::now());
+    let mut retry = Retry::default();
     loop {
         for kind in due.drain(..) {
             if board.interest.wants(kind) && offer.offered.offers(kind) {
@@ -47,6 +51,8 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
             }
         }
         pace.rested = Instant::now();
+        let unread = readable_later(board, &offer);
+        retry.plan(&unread, Instant::now());
         tokio::select! {
             announced = changes.changed() => if announced.is_err() { break },
             wanted = refreshes.changed() => {
@@ -58,11 +64,49 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
                 due = Kind::ALL.to_vec(); // What changed meanwhile was told to nobody.
                 continue;
             }
+            () = retry.due() => {
+                due = unread;
+                continue;
+            }
         }
         tokio::time::sleep(pace.next(Instant::now())).await;
         let now = *changes.borrow_and_update();
         due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
         seen = now;
+    }
+}
+
+/// Lists that could not be read and that are worth another try, where the host lives long enough for one.
+fn readable_later(board: &Board, offer: &ServerCatalog) -> Vec<Kind> {
+    let passes = |kind: &Kind| offer.problem_with(*kind).is_some_and(passes_by_itself);
+    let unread = offer.offered.unread.iter().copied().filter(passes);
+    if board.life == Life::Long { unread.collect() } else { Vec::new() }
+}
+
+/// When lists that could not be read are read again.
+#[derive(Default)]
+struct Retry {
+    backoff: Backoff,
+    at: Option<Instant>,
+}
+
+impl Retry {
+    /// Plans the next try, once the last one has been made.
+    fn plan(&mut self, unread: &[Kind], now: Instant) {
+        if unread.is_empty() {
+            *self = Self::default();
+        } else if self.at.is_none_or(|at| at <= now) {
+            self.backoff.failed(None);
+            self.at = Some(now + self.backoff.wait(chance()));
+        }
+    }
+
+    /// Waits for it; never ends where none is planned.
+    async fn due(&self) {
+        match self.at {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => pending().await,
+        }
     }
 }
 
@@ -98,33 +142,58 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
         fresh = refresh(&connection, &offer.offered, kind, board.now()).await;
     }
     match fresh {
-        Ok(fresh) if fresh.same(&offer.offered, kind) => offer,
         Ok(fresh) => {
-            let fresh = Arc::new(fresh);
-            let updated = Arc::new(offer.updated(fresh.clone(), kind));
-            board.put(updated.clone());
-            offer.line.open(Live { connection: connection.clone(), offered: fresh });
-            board.manager.settle(connection.config(), updated.problems.first().map(|problem| problem.error.clone()));
-            board.changed();
-            announce(board, connection.server(), kind);
+            let (is_same, was_unread) = (fresh.same(&offer.offered, kind), offer.offered.unread.contains(&kind));
+            if is_same && !was_unread {
+                return offer;
+            }
+            let updated =
+                show(board, &connection, offer.updated(Arc::new(fresh.with_tools_of(&offer.offered)), kind, None));
+            if is_same {
+                let text = format!("{} of MCP server {} can be read again", title(kind), connection.server());
+                board.diagnose(Severity::Info, connection.server(), text);
+            } else {
+                announce(board, connection.server(), kind);
+            }
             updated
         }
-        Err(error) => {
-            if connection.is_open() {
-                let text = sentence(connection.config(), Stage::Connected, &error);
-                board.diagnose(Severity::Error, connection.server(), text);
+        Err(error) if connection.is_open() => {
+            // What goes wrong in the same way again and again is said once.
+            if offer.problem_with(kind).is_some_and(|told| told.to_string() == error.to_string()) {
+                return offer;
             }
-            offer
+            let text = sentence(connection.config(), Stage::Connected, &error);
+            board.diagnose(Severity::Error, connection.server(), text);
+            let offered = Offered::clone(&offer.offered).with_unread(kind);
+            show(board, &connection, offer.updated(Arc::new(offered), kind, Some(error)))
         }
+        Err(_) => offer,
     }
+}
+
+/// Puts up what a server offers now, for whoever looks and for whoever calls.
+fn show(board: &Board, connection: &Connection, updated: ServerCatalog) -> Arc<ServerCatalog> {
+    let updated = Arc::new(updated);
+    board.put(updated.clone());
+    updated.line.open(Live { connection: connection.clone(), offered: updated.offered.clone() });
+    board.manager.settle(connection.config(), updated.problems.first().map(|problem| problem.error.clone()));
+    board.changed();
+    updated
 }
 
 /// Tells that a server offers something else than before.
 pub(super) fn announce(board: &Board, server: &ServerName, kind: Kind) {
-    let mut title = kind.as_str().to_owned();
-    title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-    board.diagnose(Severity::Info, server, format!("{title} of MCP server {server} updated"));
+    board.diagnose(Severity::Info, server, format!("{} of MCP server {server} updated", title(kind)));
     board.tell(HostEvent::Changed { server: server.clone(), kind });
+}
+
+/// What a list holds, as the first word of a sentence.
+const fn title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Tools => "Tools",
+        Kind::Prompts => "Prompts",
+        Kind::Resources => "Resources",
+    }
 }
 
 #[cfg(test)]

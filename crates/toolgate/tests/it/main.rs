@@ -44,3 +44,4 @@ mod reload;
 mod secrets;
 mod support;
 mod trust;
+mod unread;
