@@ -4,12 +4,13 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
 use super::start_plan::Life;
-use super::watching::Watching;
+use super::watching::watch;
 use crate::connect::{Connection, Kind, Stage, sentence};
 use crate::discovery::{Live, Offered, ServerCatalog, refresh};
 use crate::error::Result;
@@ -21,23 +22,23 @@ use crate::server_name::ServerName;
 /// Keeps what a server offers up to date until the connection is over.
 pub(super) async fn follow(board: &Board, offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
     let Some(connection) = offer.said_by.clone() else { return };
+    let asked = Notify::new();
     tokio::select! {
         // Whatever is being read at that moment: nobody has to wait for it to find the next connection.
         () = connection.over() => {}
-        () = keep_up(board, offer, &connection, place) => {}
+        () = watch(board, &connection, &asked) => {}
+        () = keep_up(board, offer, place, &asked) => {}
     }
 }
 
-async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Connection, place: Option<&KeptPlace>) {
+/// Reads what is announced, wanted or overdue, and everything when the server was `asked` to tell of changes.
+async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&KeptPlace>, asked: &Notify) {
+    let Some(connection) = offer.said_by.clone() else { return };
     let mut changes = connection.changes();
     let mut refreshes = offer.line.refreshes();
     let mut seen = *changes.borrow();
     // Whatever was announced while the lists were being read may not be in them.
     let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
-    let mut watching = Watching::begin(board, connection).await;
-    if watching.is_on() {
-        due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
-    }
     let mut pace = Pace::new(Instant::now());
     let mut retry = Retry::default();
     loop {
@@ -60,8 +61,8 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
                 due = Kind::ALL.to_vec();
                 continue;
             }
-            () = watching.again(board, connection) => {
-                due = Kind::ALL.to_vec(); // What changed meanwhile was told to nobody.
+            () = asked.notified() => {
+                due = Kind::ALL.to_vec(); // What changed before that was told to nobody.
                 continue;
             }
             () = retry.due() => {
