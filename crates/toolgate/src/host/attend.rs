@@ -15,7 +15,7 @@ use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
 use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{DiscoveryState, HostEvent, Severity};
+use crate::event::{HostEvent, Severity};
 use crate::host::Reconciled;
 use crate::kept::KeptPlace;
 use crate::servers::{ServerConfig, TransportConfig};
@@ -25,10 +25,7 @@ use crate::trust::AdmittedServers;
 /// Starts a task for every server that is new.
 pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
     let new = board.manager.enlist(servers);
-    if new.is_empty() && board.discovery() == DiscoveryState::InProgress {
-        return;
-    }
-    board.set_discovery(if new.is_empty() { DiscoveryState::Completed } else { DiscoveryState::InProgress });
+    board.note_discovery();
     attend_to_all(board, new);
 }
 
@@ -78,11 +75,7 @@ fn begin(board: &Board, line: &Line, kept: Remembered) -> StartPlan {
 fn settle(board: &Board, line: &Line, problem: Option<Error>) {
     board.manager.settle(line.config(), problem);
     board.tell(HostEvent::Settled(line.server().clone()));
-    if board.manager.are_all_settled() {
-        board.set_discovery(DiscoveryState::Completed);
-    } else {
-        board.changed();
-    }
+    board.note_discovery();
 }
 
 /// Starts what is new, ends what is gone, and leaves the rest alone.
@@ -99,8 +92,9 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
         to.push(config.name.clone());
     }
     changed.removed = stop.into_iter().filter(|name| !changed.restarted.contains(name)).collect();
-    if !start.is_empty() {
-        board.set_discovery(DiscoveryState::InProgress);
+    if !changed.is_empty() {
+        // Also of those that nobody waits for any more.
+        board.note_discovery();
     }
     attend_to_all(board, start);
     if !changed.is_empty() || board.manager.names() != before {
