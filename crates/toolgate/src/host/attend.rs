@@ -10,7 +10,7 @@ use toolgate_wire::transport::child::expect_child;
 use super::ahead::Remembered;
 use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
-use super::follow::{announce, follow};
+use super::follow::{announce, announce_about, follow};
 use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
 use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
@@ -188,8 +188,8 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
             board.manager.listed(config, started.elapsed());
             let offered = match board.offer(line) {
                 // What an earlier run kept is no word of this server: a call must not be decided by it.
-                Some(before) if before.said_by.is_none() => offered.with_tools_of(&before.offered),
-                Some(before) => offered.with_tools_of(&before.offered).with_unread_of(&before.offered),
+                Some(before) if before.said_by.is_none() => offered.in_order_of(&before.offered),
+                Some(before) => offered.in_order_of(&before.offered).with_unread_of(&before.offered),
                 None => offered,
             };
             Ok((Live { connection, offered: Arc::new(offered) }, problems))
@@ -220,6 +220,9 @@ async fn serve(
     line.open(live);
     settle(board, line, problem);
     if let Some(before) = before {
+        if !before.offered.same_about(&offer.offered) {
+            announce_about(board, line.server());
+        }
         let is_other = |kind: &Kind| board.interest.wants(*kind) && !before.offered.same(&offer.offered, *kind);
         Kind::ALL.into_iter().filter(is_other).for_each(|kind| announce(board, line.server(), kind));
     }

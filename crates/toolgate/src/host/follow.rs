@@ -149,7 +149,7 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
                 return offer;
             }
             let updated =
-                show(board, &connection, offer.updated(Arc::new(fresh.with_tools_of(&offer.offered)), kind, None));
+                show(board, &connection, offer.updated(Arc::new(fresh.in_order_of(&offer.offered)), kind, None));
             if is_same {
                 let text = format!("{} of MCP server {} can be read again", title(kind), connection.server());
                 board.diagnose(Severity::Info, connection.server(), text);
@@ -186,6 +186,12 @@ fn show(board: &Board, connection: &Connection, updated: ServerCatalog) -> Arc<S
 pub(super) fn announce(board: &Board, server: &ServerName, kind: Kind) {
     board.diagnose(Severity::Info, server, format!("{} of MCP server {server} updated", title(kind)));
     board.tell(HostEvent::Changed { server: server.clone(), kind });
+}
+
+/// Tells that a server says something else about itself than before.
+pub(super) fn announce_about(board: &Board, server: &ServerName) {
+    board.diagnose(Severity::Info, server, format!("MCP server {server} says something else about itself than before"));
+    board.tell(HostEvent::About(server.clone()));
 }
 
 /// What a list holds, as the first word of a sentence.
