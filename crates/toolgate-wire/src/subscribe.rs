@@ -2,13 +2,15 @@
 //!
 //! The news themselves reach the [`ClientSide`](crate::ClientSide) as notifications, in every version.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::call::Call;
-use crate::client::Client;
+use crate::client::{Client, ClientHandler};
 use crate::error::{Error, Result};
 use crate::raw::RawJson;
 
@@ -58,7 +60,7 @@ impl Watch {
 pub struct Subscription {
     /// What the server agreed to tell, in its words; everything that was asked, in versions that do not say.
     pub honoured: RawJson,
-    listening: Option<JoinHandle<Result<RawJson>>>,
+    listening: Option<Listening>,
     /// Resources to unsubscribe from, in versions where that is a request.
     subscribed: Vec<String>,
     client: Client,
@@ -68,7 +70,7 @@ impl Subscription {
     /// Waits until it is over; never, in versions where only the connection ends it.
     pub async fn ended(&mut self) -> Result<()> {
         match &mut self.listening {
-            Some(listening) => listening.await.unwrap_or_else(|_| Err(Error::closed("no longer listening"))).map(drop),
+            Some(listening) => listening.ended().await.map(drop),
             None => Err(self.client.peer().closed().await),
         }
     }
@@ -76,9 +78,6 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        if let Some(listening) = &self.listening {
-            listening.abort();
-        }
         let uris = std::mem::take(&mut self.subscribed);
         if uris.is_empty() || self.client.peer().close_reason().is_some() {
             return;
@@ -92,6 +91,32 @@ impl Drop for Subscription {
                 }
             });
         }
+    }
+}
+
+/// A listen request that runs; given up at the server when it is dropped, also before it was acknowledged.
+struct Listening {
+    id: u64,
+    call: JoinHandle<Result<RawJson>>,
+    handler: Arc<ClientHandler>,
+}
+
+impl Listening {
+    async fn ended(&mut self) -> Result<RawJson> {
+        (&mut self.call).await.unwrap_or_else(|_| Err(Error::closed("no longer listening")))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.call.abort();
+        self.handler.forget_acknowledgement(self.id);
+    }
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listening").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -124,17 +149,15 @@ impl Client {
             .idle_limit(FOREVER)
             .total_limit(FOREVER);
         let peer = self.peer().clone();
-        let mut listening = tokio::spawn(async move { peer.call(call).await });
+        let mut listening = Listening { id, call: tokio::spawn(async move { peer.call(call).await }), handler };
         let honoured = tokio::select! {
             biased;
-            Ok(honoured) = acknowledged => Ok(honoured),
-            ended = &mut listening => match ended {
-                Ok(Err(error)) => Err(error.into_answer()),
-                _ => Err(Error::protocol("the server ended the subscription without acknowledging it")),
-            },
+            Ok(honoured) = acknowledged => honoured,
+            ended = listening.ended() => return Err(match ended {
+                Err(error) => error.into_answer(),
+                Ok(_) => Error::protocol("the server ended the subscription without acknowledging it"),
+            }),
         };
-        handler.forget_acknowledgement(id);
-        let honoured = honoured.inspect_err(|_| listening.abort())?;
         Ok(Subscription { honoured, listening: Some(listening), subscribed: Vec::new(), client: self.clone() })
     }
 }

@@ -40,6 +40,8 @@ pub enum HostEvent {
         /// Which of its lists.
         kind: Kind,
     },
+    /// A server says something else about itself than before: who it is, in which version, or how it wants to be used.
+    About(ServerName),
     /// Other servers are wanted than before.
     Reconciled(Reconciled),
     /// Something the person may want to know.

@@ -174,6 +174,30 @@ async fn subscriptions_tell_end_and_are_given_up() {
 }
 
 #[tokio::test]
+async fn a_subscription_that_nobody_waits_for_any_more_is_given_up_before_it_is_acknowledged() {
+    let script = server()
+        .capabilities(json!({"tools": {"listChanged": true}}))
+        .method("subscriptions/listen", Behaviour::Never)
+        .tool(ToolScript::text("quick", "done"));
+    for way in [Way::Child, Way::HttpEvents] {
+        let met = way.meet(script.clone()).await;
+        let watch = Watch { tools: true, ..Watch::default() };
+        tokio::select! {
+            watched = met.client().watch(&watch) => panic!("{way:?}: {watched:?}"),
+            seen = met.record.wait_for_method("subscriptions/listen", PATIENCE) => drop(seen.unwrap()),
+        }
+        let given_up = |event: &Event| match event {
+            Event::Cancelled { .. } => way == Way::Child,
+            Event::StreamClosedByClient { method, .. } => method == "subscriptions/listen",
+            _ => false,
+        };
+        met.record.wait_for_event(given_up, PATIENCE).await.unwrap_or_else(|error| panic!("{way:?}: {error}"));
+        let result = within("calling", met.client().call_tool("quick", raw(json!({})))).await.unwrap();
+        assert_eq!(result.text(), "done", "{way:?}: the connection goes on");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_becomes_a_task_is_followed_to_its_end() {
     let task = |status: &str, more: Value| {
         let mut task = json!({"taskId": "t1", "status": status, "pollIntervalMs": 20, "createdAt": "2026-01-01T00:00:00Z", "ttlMs": null});

@@ -24,5 +24,6 @@ pub(crate) fn offered_by_built_in(workspace: &Path, now: SystemTime) -> Option<O
         prompts: None,
         resources: None,
         templates: None,
+        unread: Vec::new(),
     })
 }

@@ -66,7 +66,10 @@ pub(crate) async fn discover(
     for (kind, listing) in there.iter().zip(listings) {
         match listing {
             Ok(listing) => take(&mut offered, listing, now),
-            Err(error) => problems.push(Problem { kind: Some(*kind), error }),
+            Err(error) => {
+                offered.unread.push(*kind);
+                problems.push(Problem { kind: Some(*kind), error });
+            }
         }
     }
     if !problems.is_empty() && problems.len() == there.len() {
@@ -102,6 +105,7 @@ pub(crate) async fn refresh(
 ) -> Result<Offered> {
     let listing = list(connection, kind).await?;
     let mut offered = offered.clone();
+    offered.unread.retain(|unread| *unread != kind);
     take(&mut offered, listing, now);
     Ok(offered)
 }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use toolgate_wire::view::{CacheHint, Listing, Prompt, Resource, ResourceTemplate, Tool};
+use toolgate_wire::view::{CacheHint, Entry, Listing, Prompt, Resource, ResourceTemplate, Tool};
 use toolgate_wire::{Era, RawJson, Version};
 
+use crate::canonical_json;
 use crate::connect::{Agreed, Connection, Kind};
 use crate::discovery::Interest;
 use crate::limits::INSTRUCTIONS_CHARS_MAX;
@@ -32,6 +33,8 @@ pub struct Offered {
     pub resources: Option<OfferedList<Resource>>,
     /// Its resource templates; asked for together with the resources.
     pub templates: Option<OfferedList<ResourceTemplate>>,
+    /// Lists that could not be read when the server was last asked for them. What is here of them is what it said before that.
+    pub unread: Vec<Kind>,
 }
 
 /// One list of a server, all pages of it.
@@ -48,7 +51,7 @@ pub struct OfferedList<T> {
 }
 
 /// An entry that could not be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnusableEntry {
     /// What it calls itself, if that can be told.
     pub name: Option<String>,
@@ -57,32 +60,32 @@ pub struct UnusableEntry {
 }
 
 /// Something of which a list is made.
-pub(crate) trait Listed {
-    /// The entry as the server wrote it.
-    fn raw(&self) -> &RawJson;
+trait Keyed: Entry {
+    /// What no other entry of the list should have.
+    fn key(&self) -> &str;
 }
 
-impl Listed for Tool {
-    fn raw(&self) -> &RawJson {
-        &self.raw
+impl Keyed for Tool {
+    fn key(&self) -> &str {
+        &self.name
     }
 }
 
-impl Listed for Prompt {
-    fn raw(&self) -> &RawJson {
-        &self.raw
+impl Keyed for Prompt {
+    fn key(&self) -> &str {
+        &self.name
     }
 }
 
-impl Listed for Resource {
-    fn raw(&self) -> &RawJson {
-        &self.raw
+impl Keyed for Resource {
+    fn key(&self) -> &str {
+        &self.uri
     }
 }
 
-impl Listed for ResourceTemplate {
-    fn raw(&self) -> &RawJson {
-        &self.raw
+impl Keyed for ResourceTemplate {
+    fn key(&self) -> &str {
+        &self.uri_template
     }
 }
 
@@ -104,17 +107,58 @@ impl<T> OfferedList<T> {
     }
 }
 
-/// Whether both lists say the same.
-fn same<T: Listed>(left: Option<&OfferedList<T>>, right: Option<&OfferedList<T>>) -> bool {
+/// Whether both lists say the same, in whatever order.
+fn same<T: Keyed>(left: Option<&OfferedList<T>>, right: Option<&OfferedList<T>>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => {
-            let mut pairs = left.entries.iter().zip(&right.entries);
-            left.set_aside == right.set_aside
-                && left.entries.len() == right.entries.len()
-                && pairs.all(|(one, another)| one.raw() == another.raw())
+            left.entries.len() == right.entries.len()
+                && same_set_aside(&left.set_aside, &right.set_aside)
+                && (same_bytes(&left.entries, &right.entries) || same_by_key(&left.entries, &right.entries))
         }
         (None, None) => true,
         _ => false,
+    }
+}
+
+fn same_set_aside(left: &[UnusableEntry], right: &[UnusableEntry]) -> bool {
+    let sorted = |entries: &[UnusableEntry]| {
+        let mut sorted = entries.to_vec();
+        sorted.sort();
+        sorted
+    };
+    left == right || (left.len() == right.len() && sorted(left) == sorted(right))
+}
+
+fn same_bytes<T: Keyed>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
+    left.iter().zip(right).all(|(one, other)| one.raw() == other.raw())
+}
+
+fn same_by_key<T: Keyed>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
+    // The first of a name counts, so those of one name stay in their order.
+    let sorted = |entries: &[Arc<T>]| {
+        let mut sorted = entries.to_vec();
+        sorted.sort_by(|one, other| one.key().cmp(other.key()));
+        sorted
+    };
+    let (left, right) = (sorted(left), sorted(right));
+    // Keys first: whether two entries mean the same takes longer.
+    let keys_are = left.iter().zip(&right).all(|(one, other)| one.key() == other.key());
+    keys_are && left.iter().zip(&right).all(|(one, other)| same_value(one.raw(), other.raw()))
+}
+
+/// Whether both are the same value, however it is written. What is too deep to be read is only the same as itself.
+fn same_value(left: &RawJson, right: &RawJson) -> bool {
+    let text = |raw: &RawJson| raw.read().ok().map(|value| canonical_json::text(&value));
+    left == right || text(left).is_some_and(|left| text(right) == Some(left))
+}
+
+/// Puts what was said before in the place of what says the same.
+fn keep_order<T: Keyed>(now: &mut Option<OfferedList<T>>, before: Option<&OfferedList<T>>) {
+    if same(now.as_ref(), before)
+        && let (Some(now), Some(before)) = (now, before)
+    {
+        now.entries.clone_from(&before.entries);
+        now.set_aside.clone_from(&before.set_aside);
     }
 }
 
@@ -134,17 +178,54 @@ impl Offered {
             prompts: None,
             resources: None,
             templates: None,
+            unread: Vec::new(),
         }
     }
 
-    /// The same; tools that are all as they were before are the very same ones, so that what was worked out about them is not kept twice.
-    pub(crate) fn with_tools_of(mut self, before: &Self) -> Self {
-        if self.same(before, Kind::Tools)
-            && let (Some(tools), Some(same)) = (&mut self.tools, &before.tools)
-        {
-            tools.entries.clone_from(&same.entries);
+    /// The same; lists that say what they said before are the very same ones, in the order in which they were shown: what a model is told does
+    /// not change without a reason, and what was worked out about tools is not kept twice.
+    pub(crate) fn in_order_of(mut self, before: &Self) -> Self {
+        keep_order(&mut self.tools, before.tools.as_ref());
+        keep_order(&mut self.prompts, before.prompts.as_ref());
+        keep_order(&mut self.resources, before.resources.as_ref());
+        keep_order(&mut self.templates, before.templates.as_ref());
+        self
+    }
+
+    /// The same; lists that could not be read are what they were before.
+    pub(crate) fn with_unread_of(mut self, before: &Self) -> Self {
+        for kind in self.unread.clone() {
+            self.set(kind, Some(before));
         }
         self
+    }
+
+    /// The same without lists that could not be read: nobody knows what is on them now.
+    pub(crate) fn without_unread(mut self) -> Self {
+        for kind in self.unread.clone() {
+            self.set(kind, None);
+        }
+        self
+    }
+
+    /// The same, where one list could not be read.
+    pub(crate) fn with_unread(mut self, kind: Kind) -> Self {
+        if !self.unread.contains(&kind) {
+            self.unread.push(kind);
+        }
+        self
+    }
+
+    /// Makes one list what it is in `other`.
+    fn set(&mut self, kind: Kind, other: Option<&Self>) {
+        match kind {
+            Kind::Tools => self.tools = other.and_then(|other| other.tools.clone()),
+            Kind::Prompts => self.prompts = other.and_then(|other| other.prompts.clone()),
+            Kind::Resources => {
+                self.resources = other.and_then(|other| other.resources.clone());
+                self.templates = other.and_then(|other| other.templates.clone());
+            }
+        }
     }
 
     /// What was agreed, for somebody who asks before the server is there.
@@ -178,6 +259,14 @@ impl Offered {
         is_read || !self.offers(kind)
     }
 
+    /// Whether the server says the same about itself as in `other`.
+    pub(crate) fn same_about(&self, other: &Self) -> bool {
+        let version = |offered: &Self| (offered.version, offered.era);
+        version(self) == version(other)
+            && self.instructions == other.instructions
+            && same_value(&self.info, &other.info)
+    }
+
     /// Whether one list says the same as in `other`.
     pub(crate) fn same(&self, other: &Self, kind: Kind) -> bool {
         match kind {
@@ -190,3 +279,7 @@ impl Offered {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "offered_tests.rs"]
+mod tests;

@@ -10,6 +10,7 @@ use crate::connect::{Connection, Kind};
 use crate::discovery::Problem;
 use crate::discovery::line::{Line, Live};
 use crate::discovery::offered::{Offered, OfferedList, UnusableEntry};
+use crate::error::Error;
 use crate::filter::{Strictness, ToolFilter, Visibility};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -111,11 +112,17 @@ impl ServerCatalog {
         self.offered.instructions.as_deref()
     }
 
-    /// The same with one list as it is now.
-    pub(crate) fn updated(&self, offered: Arc<Offered>, kind: Kind) -> Self {
+    /// The same with one list as it is now, or with what went wrong when it was read.
+    pub(crate) fn updated(&self, offered: Arc<Offered>, kind: Kind, problem: Option<Error>) -> Self {
         let is_other = |problem: &&Problem| problem.kind.is_some_and(|of| of != kind);
-        let problems = self.problems.iter().filter(is_other).cloned().collect();
-        Self::new(&self.line, self.said_by.clone(), offered, problems)
+        let others = self.problems.iter().filter(is_other).cloned();
+        let problem = problem.map(|error| Problem { kind: Some(kind), error });
+        Self::new(&self.line, self.said_by.clone(), offered, others.chain(problem).collect())
+    }
+
+    /// What went wrong when a list was last read.
+    pub(crate) fn problem_with(&self, kind: Kind) -> Option<&Error> {
+        self.problems.iter().find(|problem| problem.kind == Some(kind)).map(|problem| &problem.error)
     }
 
     fn take_tools(&mut self, tools: Vec<Arc<Tool>>) {

@@ -10,12 +10,12 @@ use toolgate_wire::transport::child::expect_child;
 use super::ahead::Remembered;
 use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
-use super::follow::{announce, follow};
+use super::follow::{announce, announce_about, follow};
 use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
 use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{DiscoveryState, HostEvent, Severity};
+use crate::event::{HostEvent, Severity};
 use crate::host::Reconciled;
 use crate::kept::KeptPlace;
 use crate::servers::{ServerConfig, TransportConfig};
@@ -25,10 +25,7 @@ use crate::trust::AdmittedServers;
 /// Starts a task for every server that is new.
 pub(super) fn start(board: &Arc<Board>, servers: AdmittedServers) {
     let new = board.manager.enlist(servers);
-    if new.is_empty() && board.discovery() == DiscoveryState::InProgress {
-        return;
-    }
-    board.set_discovery(if new.is_empty() { DiscoveryState::Completed } else { DiscoveryState::InProgress });
+    board.note_discovery();
     attend_to_all(board, new);
 }
 
@@ -78,11 +75,7 @@ fn begin(board: &Board, line: &Line, kept: Remembered) -> StartPlan {
 fn settle(board: &Board, line: &Line, problem: Option<Error>) {
     board.manager.settle(line.config(), problem);
     board.tell(HostEvent::Settled(line.server().clone()));
-    if board.manager.are_all_settled() {
-        board.set_discovery(DiscoveryState::Completed);
-    } else {
-        board.changed();
-    }
+    board.note_discovery();
 }
 
 /// Starts what is new, ends what is gone, and leaves the rest alone.
@@ -99,8 +92,9 @@ pub(super) fn reconcile(board: &Arc<Board>, servers: AdmittedServers) -> Reconci
         to.push(config.name.clone());
     }
     changed.removed = stop.into_iter().filter(|name| !changed.restarted.contains(name)).collect();
-    if !start.is_empty() {
-        board.set_discovery(DiscoveryState::InProgress);
+    if !changed.is_empty() {
+        // Also of those that nobody waits for any more.
+        board.note_discovery();
     }
     attend_to_all(board, start);
     if !changed.is_empty() || board.manager.names() != before {
@@ -193,7 +187,9 @@ async fn meet(board: &Board, line: &Line) -> Result<(Live, Vec<Problem>), Unmet>
         Ok((offered, problems)) => {
             board.manager.listed(config, started.elapsed());
             let offered = match board.offer(line) {
-                Some(before) => offered.with_tools_of(&before.offered),
+                // What an earlier run kept is no word of this server: a call must not be decided by it.
+                Some(before) if before.said_by.is_none() => offered.in_order_of(&before.offered),
+                Some(before) => offered.in_order_of(&before.offered).with_unread_of(&before.offered),
                 None => offered,
             };
             Ok((Live { connection, offered: Arc::new(offered) }, problems))
@@ -224,6 +220,9 @@ async fn serve(
     line.open(live);
     settle(board, line, problem);
     if let Some(before) = before {
+        if !before.offered.same_about(&offer.offered) {
+            announce_about(board, line.server());
+        }
         let is_other = |kind: &Kind| board.interest.wants(*kind) && !before.offered.same(&offer.offered, *kind);
         Kind::ALL.into_iter().filter(is_other).for_each(|kind| announce(board, line.server(), kind));
     }

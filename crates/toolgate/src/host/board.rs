@@ -167,9 +167,17 @@ impl Board {
         lock(&self.state).discovery
     }
 
-    pub(super) fn set_discovery(&self, discovery: DiscoveryState) {
-        lock(&self.state).discovery = discovery;
-        self.tell(HostEvent::Discovery(discovery));
+    /// Notes whether all servers have settled, tells it when that is news, and wakes whoever waits. Called whenever one settles, comes, goes, or
+    /// has something to find out again.
+    pub(super) fn note_discovery(&self) {
+        let mut state = lock(&self.state);
+        let are_settled = self.manager.are_all_settled();
+        let now = if are_settled { DiscoveryState::Completed } else { DiscoveryState::InProgress };
+        if std::mem::replace(&mut state.discovery, now) != now {
+            // Told before anybody can find something else.
+            self.tell(HostEvent::Discovery(now));
+        }
+        drop(state);
         self.changed();
     }
 
@@ -211,11 +219,13 @@ impl Board {
         let silent = lines.filter(|line| is_silent(line) && self.manager.unsettle(line.config()));
         let silent: Vec<Line> = silent.cloned().collect();
         drop(state);
-        silent.iter().for_each(Line::ask);
-        if !silent.is_empty() {
-            self.set_discovery(DiscoveryState::InProgress);
+        if silent.is_empty() {
+            return false;
         }
-        !silent.is_empty()
+        // Before they are asked: one may settle at once.
+        self.note_discovery();
+        silent.iter().for_each(Line::ask);
+        true
     }
 
     /// What a server offers or offered.

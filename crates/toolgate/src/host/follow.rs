@@ -1,12 +1,16 @@
 //! Keeps what a server offers up to date while it is connected: what it announces is read anew, at a walk.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
-use super::watching::Watching;
+use super::start_plan::Life;
+use super::watching::watch;
 use crate::connect::{Connection, Kind, Stage, sentence};
 use crate::discovery::{Live, Offered, ServerCatalog, refresh};
 use crate::error::Result;
@@ -18,24 +22,25 @@ use crate::server_name::ServerName;
 /// Keeps what a server offers up to date until the connection is over.
 pub(super) async fn follow(board: &Board, offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
     let Some(connection) = offer.said_by.clone() else { return };
+    let asked = Notify::new();
     tokio::select! {
         // Whatever is being read at that moment: nobody has to wait for it to find the next connection.
         () = connection.over() => {}
-        () = keep_up(board, offer, &connection, place) => {}
+        () = watch(board, &connection, &asked) => {}
+        () = keep_up(board, offer, place, &asked) => {}
     }
 }
 
-async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Connection, place: Option<&KeptPlace>) {
+/// Reads what is announced, wanted or overdue, and everything when the server was `asked` to tell of changes.
+async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&KeptPlace>, asked: &Notify) {
+    let Some(connection) = offer.said_by.clone() else { return };
     let mut changes = connection.changes();
     let mut refreshes = offer.line.refreshes();
     let mut seen = *changes.borrow();
     // Whatever was announced while the lists were being read may not be in them.
     let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
-    let mut watching = Watching::begin(board, connection).await;
-    if watching.is_on() {
-        due = Kind::ALL.to_vec(); // The same holds for what changed before the server was asked to tell.
-    }
     let mut pace = Pace::new(Instant::now());
+    let mut retry = Retry::default();
     loop {
         for kind in due.drain(..) {
             if board.interest.wants(kind) && offer.offered.offers(kind) {
@@ -47,6 +52,8 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
             }
         }
         pace.rested = Instant::now();
+        let unread = readable_later(board, &offer);
+        retry.plan(&unread, Instant::now());
         tokio::select! {
             announced = changes.changed() => if announced.is_err() { break },
             wanted = refreshes.changed() => {
@@ -54,8 +61,12 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
                 due = Kind::ALL.to_vec();
                 continue;
             }
-            () = watching.again(board, connection) => {
-                due = Kind::ALL.to_vec(); // What changed meanwhile was told to nobody.
+            () = asked.notified() => {
+                due = Kind::ALL.to_vec(); // What changed before that was told to nobody.
+                continue;
+            }
+            () = retry.due() => {
+                due = unread;
                 continue;
             }
         }
@@ -63,6 +74,40 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, connection: &Conn
         let now = *changes.borrow_and_update();
         due = Kind::ALL.into_iter().filter(|kind| now.times(*kind) > seen.times(*kind)).collect();
         seen = now;
+    }
+}
+
+/// Lists that could not be read and that are worth another try, where the host lives long enough for one.
+fn readable_later(board: &Board, offer: &ServerCatalog) -> Vec<Kind> {
+    let passes = |kind: &Kind| offer.problem_with(*kind).is_some_and(passes_by_itself);
+    let unread = offer.offered.unread.iter().copied().filter(passes);
+    if board.life == Life::Long { unread.collect() } else { Vec::new() }
+}
+
+/// When lists that could not be read are read again.
+#[derive(Default)]
+struct Retry {
+    backoff: Backoff,
+    at: Option<Instant>,
+}
+
+impl Retry {
+    /// Plans the next try, once the last one has been made.
+    fn plan(&mut self, unread: &[Kind], now: Instant) {
+        if unread.is_empty() {
+            *self = Self::default();
+        } else if self.at.is_none_or(|at| at <= now) {
+            self.backoff.failed(None);
+            self.at = Some(now + self.backoff.wait(chance()));
+        }
+    }
+
+    /// Waits for it; never ends where none is planned.
+    async fn due(&self) {
+        match self.at {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => pending().await,
+        }
     }
 }
 
@@ -98,33 +143,64 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
         fresh = refresh(&connection, &offer.offered, kind, board.now()).await;
     }
     match fresh {
-        Ok(fresh) if fresh.same(&offer.offered, kind) => offer,
         Ok(fresh) => {
-            let fresh = Arc::new(fresh);
-            let updated = Arc::new(offer.updated(fresh.clone(), kind));
-            board.put(updated.clone());
-            offer.line.open(Live { connection: connection.clone(), offered: fresh });
-            board.manager.settle(connection.config(), updated.problems.first().map(|problem| problem.error.clone()));
-            board.changed();
-            announce(board, connection.server(), kind);
+            let (is_same, was_unread) = (fresh.same(&offer.offered, kind), offer.offered.unread.contains(&kind));
+            if is_same && !was_unread {
+                return offer;
+            }
+            let updated =
+                show(board, &connection, offer.updated(Arc::new(fresh.in_order_of(&offer.offered)), kind, None));
+            if is_same {
+                let text = format!("{} of MCP server {} can be read again", title(kind), connection.server());
+                board.diagnose(Severity::Info, connection.server(), text);
+            } else {
+                announce(board, connection.server(), kind);
+            }
             updated
         }
-        Err(error) => {
-            if connection.is_open() {
-                let text = sentence(connection.config(), Stage::Connected, &error);
-                board.diagnose(Severity::Error, connection.server(), text);
+        Err(error) if connection.is_open() => {
+            // What goes wrong in the same way again and again is said once.
+            if offer.problem_with(kind).is_some_and(|told| told.to_string() == error.to_string()) {
+                return offer;
             }
-            offer
+            let text = sentence(connection.config(), Stage::Connected, &error);
+            board.diagnose(Severity::Error, connection.server(), text);
+            let offered = Offered::clone(&offer.offered).with_unread(kind);
+            show(board, &connection, offer.updated(Arc::new(offered), kind, Some(error)))
         }
+        Err(_) => offer,
     }
+}
+
+/// Puts up what a server offers now, for whoever looks and for whoever calls.
+fn show(board: &Board, connection: &Connection, updated: ServerCatalog) -> Arc<ServerCatalog> {
+    let updated = Arc::new(updated);
+    board.put(updated.clone());
+    updated.line.open(Live { connection: connection.clone(), offered: updated.offered.clone() });
+    board.manager.settle(connection.config(), updated.problems.first().map(|problem| problem.error.clone()));
+    board.changed();
+    updated
 }
 
 /// Tells that a server offers something else than before.
 pub(super) fn announce(board: &Board, server: &ServerName, kind: Kind) {
-    let mut title = kind.as_str().to_owned();
-    title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-    board.diagnose(Severity::Info, server, format!("{title} of MCP server {server} updated"));
+    board.diagnose(Severity::Info, server, format!("{} of MCP server {server} updated", title(kind)));
     board.tell(HostEvent::Changed { server: server.clone(), kind });
+}
+
+/// Tells that a server says something else about itself than before.
+pub(super) fn announce_about(board: &Board, server: &ServerName) {
+    board.diagnose(Severity::Info, server, format!("MCP server {server} says something else about itself than before"));
+    board.tell(HostEvent::About(server.clone()));
+}
+
+/// What a list holds, as the first word of a sentence.
+const fn title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Tools => "Tools",
+        Kind::Prompts => "Prompts",
+        Kind::Resources => "Resources",
+    }
 }
 
 #[cfg(test)]

@@ -1,82 +1,52 @@
-//! Hearing of changes from a server that tells only whoever asked for it: a subscription that has ended is made anew, and a server that cannot be
-//! reached for that is a lost one.
+//! Hearing of changes from a server that tells only whoever asked for it: it is asked until it does, and anew when it has stopped; one that told
+//! and cannot be reached any more is lost.
 
 use std::future::pending;
-use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
-use toolgate_wire::Subscription;
+use toolgate_wire::RpcError;
 
-use super::backoff::{Backoff, chance};
+use super::backoff::{Backoff, chance, passes_by_itself};
 use super::board::Board;
 use crate::connect::Connection;
 use crate::discovery::watch_lists;
 use crate::error::{Error, ErrorKind};
 
-/// Whether, and since when, a server tells of its changes.
-pub(super) struct Watching {
-    subscription: Option<Subscription>,
-    since: Instant,
-    /// When it is asked again, once it has stopped to tell.
-    again_at: Option<Instant>,
-    backoff: Backoff,
-}
-
-impl Watching {
-    /// Asks the server to tell, where it wants to be asked and somebody wants to hear it.
-    pub(super) async fn begin(board: &Board, connection: &Connection) -> Self {
-        let (since, backoff) = (Instant::now(), Backoff::default());
-        let mut watching = Self { subscription: None, since, again_at: None, backoff };
-        if board.follows_changes() {
-            watching.subscribe(board, connection).await.unwrap_or_else(|error| unheard(connection, &error));
-        }
-        watching
-    }
-
-    /// Whether the server has been asked, and tells.
-    pub(super) const fn is_on(&self) -> bool {
-        self.subscription.is_some()
-    }
-
-    async fn subscribe(&mut self, board: &Board, connection: &Connection) -> Result<(), Error> {
-        self.subscription = watch_lists(connection, board.interest).await?;
-        self.since = Instant::now();
-        Ok(())
-    }
-
-    /// Waits until the server has stopped to tell, and has been asked again: whatever changed meanwhile it told nobody. Never ends where
-    /// nothing is told, or will be. May be dropped and called again at any time.
-    pub(super) async fn again(&mut self, board: &Board, connection: &Connection) {
-        let again_at = match (self.again_at, &mut self.subscription) {
-            (Some(again_at), _) => again_at,
-            (None, None) => return pending().await,
-            (None, Some(subscription)) => {
+/// Has a server tell of its changes, where it wants to be asked and somebody wants to hear it. `asked` is told each time that it has been: what
+/// changed before that it told nobody. Never ends; the connection does.
+pub(super) async fn watch(board: &Board, connection: &Connection, asked: &Notify) {
+    let mut backoff = Backoff::default();
+    let mut has_told = false;
+    while board.follows_changes() {
+        match watch_lists(connection, board.interest).await {
+            Ok(None) => break,
+            Ok(Some(mut subscription)) => {
+                asked.notify_one();
+                has_told = true;
+                let since = Instant::now();
                 let ended = subscription.ended().await;
                 tracing::debug!(server = %connection.server(), ?ended, "the server has stopped telling of changes");
-                self.subscription = None;
-                self.later(Some(self.since.elapsed()))
+                backoff.failed(Some(since.elapsed()));
             }
-        };
-        tokio::time::sleep_until(again_at).await;
-        let subscribed = self.subscribe(board, connection).await;
-        self.again_at = None;
-        let Err(error) = subscribed else { return };
-        match (error.kind(), error.wire()) {
-            (ErrorKind::Connect, Some(why)) => connection.give_up(why),
-            (ErrorKind::TimedOut, _) => {
-                self.later(None);
+            Err(error) => {
+                tracing::debug!(server = %connection.server(), %error, "does not hear of changes");
+                match (error.kind(), error.wire()) {
+                    // One that has never told may be one that cannot, and answers everything else.
+                    (ErrorKind::Connect, Some(why)) if has_told => connection.give_up(why),
+                    _ if may_tell_later(&error) => {}
+                    _ => break,
+                }
+                backoff.failed(None);
             }
-            _ => unheard(connection, &error),
         }
+        tokio::time::sleep(backoff.wait(chance())).await;
     }
-
-    /// When to ask again, after it told for that long or did not answer.
-    fn later(&mut self, told_for: Option<Duration>) -> Instant {
-        self.backoff.failed(told_for);
-        *self.again_at.insert(Instant::now() + self.backoff.wait(chance()))
-    }
+    pending().await
 }
 
-fn unheard(connection: &Connection, error: &Error) {
-    tracing::debug!(server = %connection.server(), %error, "will not hear of changes");
+/// Whether asking again can help.
+fn may_tell_later(error: &Error) -> bool {
+    let is_unknown = error.wire().is_some_and(|why| why.rpc_code() == Some(RpcError::METHOD_NOT_FOUND));
+    passes_by_itself(error) && !is_unknown
 }

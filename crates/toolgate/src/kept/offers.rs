@@ -203,6 +203,8 @@ impl KeptPlace {
 
     fn try_to_keep(&self, offered: &Offered) -> Result<(), Box<dyn std::error::Error>> {
         let path = self.offers.file(self.offers.key_or_new()?, &self.fingerprint);
+        let known = (!offered.unread.is_empty()).then(|| offered.clone().without_unread());
+        let offered = known.as_ref().unwrap_or(offered);
         let lacks_lists = Kind::ALL.into_iter().any(|kind| !offered.is_known(kind));
         let old = if lacks_lists { self.load() } else { None };
         let bytes = match old {
@@ -223,9 +225,11 @@ impl KeptPlace {
     }
 }
 
-/// What a server offers now, with the lists of before that it was not asked for. A server that is another one by now has no before.
+/// What a server offers now, with the lists of before that it was not asked for. A server that is another one by now has no before, and a list
+/// that it was asked for and could not be read is not known any more.
 fn merged(now: &Offered, before: Offered) -> Offered {
     let mut merged = now.clone();
+    let before = Offered { unread: now.unread.clone(), ..before }.without_unread();
     if (now.version, &now.info, &now.capabilities) != (before.version, &before.info, &before.capabilities) {
         return merged;
     }

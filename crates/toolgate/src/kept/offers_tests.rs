@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use super::KeptOffers;
+use crate::connect::Kind;
 use crate::discovery::Offered;
 use crate::env::{Clock, HostDirs, HostEnv};
 use crate::kept::sample::{list, offered, raw, stdio};
@@ -182,6 +183,16 @@ fn lists_that_were_not_asked_for_stay() {
             "resources",
             Offered { resources: Some(list(&[], 2)), templates: Some(list(&[], 2)), ..offered(ALL) },
             [first, first, second, second],
+        ),
+        (
+            "tools that were asked for and could not be read",
+            Offered { prompts: Some(list(&[], 2)), unread: vec![Kind::Tools], ..offered(ALL) },
+            [None, second, first, first],
+        ),
+        (
+            "a change that could not be read",
+            Offered { unread: vec![Kind::Tools, Kind::Resources], ..everything.clone() },
+            [None, first, None, None],
         ),
     ];
     for (what, offered, expected) in cases {

@@ -67,6 +67,7 @@ pub(super) fn offered(capabilities: &str) -> Offered {
         prompts: None,
         resources: None,
         templates: None,
+        unread: Vec::new(),
     }
 }
 

@@ -104,6 +104,7 @@ impl KeptOffer {
             prompts: entries.list(written.prompts).map_err(broken)?,
             resources: entries.list(written.resources).map_err(broken)?,
             templates: entries.list(written.templates).map_err(broken)?,
+            unread: Vec::new(),
         };
         if !entries.rest.is_empty() {
             return Err(broken("something stands behind its entries".to_owned()));

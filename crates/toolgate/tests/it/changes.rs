@@ -1,10 +1,13 @@
 //! Servers change what they offer; the catalog follows, and names that were shown stay.
 
+use std::time::Duration;
+
 use serde_json::json;
 use toolgate::connect::Kind;
 use toolgate::{Host, HostEvent};
 use toolgate_testkit::{Behaviour, Change, ListKind, PromptScript, Script, ScriptedHttp, ToolScript};
 
+use crate::chaos_room::until;
 use crate::support::{LONG, Room, call, names};
 
 /// Waits until a server's list has changed.
@@ -81,4 +84,62 @@ async fn an_announcement_without_a_change_changes_nothing() {
     let is_third = |seen: &serde_json::Value| seen["method"] == "tools/list" && seen["id"].as_u64() > Some(4);
     room.record(0).wait_for(is_third, LONG).await.unwrap();
     assert_eq!(names(&host.catalog()), names(&before));
+}
+
+#[tokio::test]
+async fn many_announcements_are_few_readings() {
+    let script = Script::new("noisy").versions(&["2026-07-28"]).tool(ToolScript::echo("echo"));
+    let http = ScriptedHttp::start(script).await.unwrap();
+    let host = Room::new().entry("noisy", json!({"url": http.url(), "type": "http"})).host().await;
+    let mut events = host.events();
+    http.record().wait_for_method("subscriptions/listen", LONG).await.unwrap();
+    for _ in 0..200 {
+        http.change(&Change::Announce(ListKind::Tools));
+        // Each on its own, so that it could be followed.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    http.change(&Change::AddTool(ToolScript::echo("last")));
+    changed(&host, &mut events, Kind::Tools).await;
+    assert_eq!(names(&host.catalog()), ["echo", "last"]);
+    let readings = http.record().count("tools/list");
+    assert!(readings <= 20, "{readings} readings");
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_news_when_it_says_something_else() {
+    let server = |name: &str, tools: &[&str]| {
+        let server = Script::new(name).versions(&["2025-06-18"]).instructions("use it well");
+        tools.iter().fold(server, |server, tool| server.tool(ToolScript::echo(*tool)))
+    };
+    let tools = ["b", "a", "c"];
+    let cases = [
+        ("the same", server("one", &tools), vec![]),
+        ("another order", server("one", &["c", "b", "a"]), vec![]),
+        ("another name", server("other", &tools), vec!["about"]),
+        ("other instructions", server("one", &tools).instructions("use it better"), vec!["about"]),
+        ("another tool", server("one", &["b", "a", "c"]).tool(ToolScript::echo("d")), vec!["tools"]),
+    ];
+    for (what, other, expected) in cases {
+        let http = ScriptedHttp::start(server("one", &tools)).await.unwrap();
+        let address = http.address();
+        let host = Room::new().entry("one", json!({"url": http.url(), "type": "http"})).host().await;
+        let mut events = host.events();
+        http.stop().await;
+        let more = other.tools.len() > tools.len();
+        let _http = ScriptedHttp::start_at(other, address).await.unwrap();
+        until("that it is back", LONG, || host.line("one").unwrap().traffic().connections == 2).await;
+        let shown = if more { vec!["b", "a", "c", "d"] } else { tools.to_vec() };
+        assert_eq!(names(&host.catalog()), shown, "{what}");
+        host.shutdown().await;
+        drop(host);
+        let mut news = Vec::new();
+        while let Some(event) = events.next().await {
+            match event {
+                HostEvent::Changed { kind, .. } => news.push(kind.as_str()),
+                HostEvent::About(_) => news.push("about"),
+                _ => {}
+            }
+        }
+        assert_eq!(news, expected, "{what}");
+    }
 }

@@ -100,6 +100,45 @@ async fn more_hanging_servers_than_places_delay_nobody() {
 }
 
 #[tokio::test]
+async fn no_more_servers_start_at_once_than_are_allowed_to() {
+    for limit in [1, 3] {
+        // One server that counts, in the place of many.
+        let script = echo("echo").versions(&["2025-06-18"]);
+        let script = script.fault(When::Method("initialize"), What::LateResponse { ms: 50 });
+        let http = ScriptedHttp::start(script).await.unwrap();
+        let entry = json!({"url": http.url(), "type": "http"});
+        let room = (0..12).fold(Room::new(), |room, number| room.entry(&format!("s{number}"), entry.clone()));
+        let host = room.builder().connect_limit(limit).build();
+        let views = tokio::time::timeout(LONG, host.connect(room.servers())).await.expect("they did not settle");
+        assert!(views.iter().all(|view| view.status == ServerStatus::Connected));
+        let (mut starting, mut most) = (0_usize, 0);
+        for method in http.record().methods() {
+            match method.as_str() {
+                "initialize" => starting += 1,
+                "notifications/initialized" => starting -= 1,
+                _ => {}
+            }
+            most = most.max(starting);
+        }
+        assert_eq!((most, starting), (limit, 0));
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn discovery_is_complete_when_nobody_is_left_to_wait_for() {
+    let room = Room::new().server("good", &echo("echo")).server("silent", &silent());
+    let host = room.builder().build();
+    host.start(room.servers());
+    tokio::time::timeout(LONG, host.settled("good")).await.expect("it did not settle").unwrap();
+    assert_eq!(host.discovery(), DiscoveryState::InProgress);
+    let mut events = host.events();
+    host.reconcile(room.without("silent").servers());
+    assert_eq!(host.discovery(), DiscoveryState::Completed);
+    assert!(matches!(events.next().await, Some(HostEvent::Discovery(DiscoveryState::Completed))));
+}
+
+#[tokio::test]
 async fn a_name_is_waited_for_no_longer_than_it_can_change() {
     let room = Room::new()
         .server("first", &echo("alpha"))

@@ -48,6 +48,47 @@ async fn a_server_that_stops_to_tell_of_changes_is_asked_again() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_tell_of_changes_at_first_is_asked_again() {
+    let script = echo()
+        .versions(&["2026-07-28"])
+        .capabilities(json!({"tools": {"listChanged": true}}))
+        .tool(ToolScript::new("add", Behaviour::add_tool(ToolScript::echo("added"))));
+    let first = When::Method("subscriptions/listen").nth(1);
+    let body = r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"not yet"}}"#;
+    let refusal = HttpAnswer::status(200).header("Content-Type", "application/json").body(body);
+    for what in [refusal, HttpAnswer::status(503)] {
+        let script = script.clone().fault(first, What::HttpStatus(what.clone()));
+        let http = ScriptedHttp::start(script).await.unwrap();
+        let host = web(&http).host().await;
+        let mut events = host.events();
+        until("that it is asked again", LONG, || http.record().count("subscriptions/listen") == 2).await;
+        call(&host, "add", json!({})).await;
+        next(&mut events, is_changed).await;
+        assert_eq!(names(&host.catalog()), ["echo", "add", "added"], "{what:?}");
+        assert_eq!(host.line("one").unwrap().traffic().connections, 1, "{what:?}: the connection goes on");
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_about_its_changes_is_followed_all_the_same() {
+    let script = echo()
+        .versions(&["2026-07-28"])
+        .capabilities(json!({"tools": {"listChanged": true}}))
+        .method("subscriptions/listen", Behaviour::Never)
+        .tool(ToolScript::new("add", Behaviour::add_tool(ToolScript::echo("added"))));
+    let room = Room::new().server("one", &script);
+    let host = room.host().await;
+    let mut events = host.events();
+    room.record(0).wait_for_method("subscriptions/listen", LONG).await.unwrap();
+    call(&host, "add", json!({})).await;
+    host.refresh();
+    // Far sooner than it would be given up.
+    tokio::time::timeout(LONG / 2, next(&mut events, is_changed)).await.expect("its lists are not read");
+    assert_eq!(names(&host.catalog()), ["echo", "add", "added"]);
+}
+
+#[tokio::test]
 async fn a_server_that_was_started_anew_is_met_again_before_anybody_calls() {
     for version in ["2025-06-18", "2026-07-28"] {
         let script = echo().versions(&[version]).capabilities(json!({"tools": {"listChanged": true}}));

@@ -45,3 +45,4 @@ mod reload;
 mod secrets;
 mod support;
 mod trust;
+mod unread;
