@@ -24,6 +24,9 @@ pub(crate) const FORM_CHOICES_MAX: usize = 1000;
 /// The end of what a server wrote to stderr that is shown when it failed.
 pub(crate) const STDERR_LINES_MAX: usize = 20;
 
+/// How long a model waits, after the last server arrived, for those of which nothing is known: what they offer reaches it with its next request.
+pub(crate) const MODEL_WAIT_MS: u64 = 2_000;
+
 /// Servers named while they are waited for; the others are counted.
 pub(crate) const AWAITED_NAMES_MAX: usize = 3;
 
