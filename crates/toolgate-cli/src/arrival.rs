@@ -10,9 +10,9 @@ use futures_util::FutureExt as _;
 use tokio::time::Instant;
 use toolgate::servers::TransportConfig;
 use toolgate::shape::visible;
-use toolgate::{Host, HostEvent, HostEvents, ServerName, ServerView};
+use toolgate::{Host, HostEvent, HostEvents, Interest, ServerName, ServerView};
 
-use crate::limits::AWAITED_NAMES_MAX;
+use crate::limits::{AWAITED_NAMES_MAX, MODEL_WAIT_MS};
 use crate::talk::Talk;
 
 /// When nothing has arrived for this long, what is there is shown. A timer takes up to a millisecond more.
@@ -207,6 +207,43 @@ pub(crate) async fn settled(host: &Host, talk: &Talk, waiting: Waiting) -> Vec<S
 /// Waits until all servers have settled, and says who is waited for.
 pub(crate) async fn all_settled(host: &Host, talk: &Talk) {
     explained(host, talk, host.all_settled()).await;
+}
+
+/// Waits until a model has enough to begin with, and says who is missing then. What servers offered in earlier runs is enough; those of which
+/// nothing is known get a moment after the others, and all the time they need while there is nothing at all.
+pub(crate) async fn enough_for_a_model(host: &Host, talk: &Talk) {
+    let missing = explained(host, talk, missing_for_a_model(host)).await;
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|view| view.name().as_str()).collect();
+        let line = format!("the model begins without {}; what is still starting is offered to it later", few(&names));
+        talk.line(&visible::line(&line));
+    }
+}
+
+async fn missing_for_a_model(host: &Host) -> Vec<ServerView> {
+    let mut events = host.events();
+    let mut arrived = Instant::now();
+    loop {
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            host.servers().into_iter().partition(|view| host.knows(view.name(), Interest::TOOLS));
+        let missing: Vec<_> = unknown.into_iter().filter(|view| !view.is_settled).collect();
+        if missing.is_empty() {
+            return missing;
+        }
+        let news = async {
+            while !matches!(events.next().await, None | Some(HostEvent::Settled(_) | HostEvent::Missed(_))) {}
+        };
+        match known.is_empty() {
+            true => news.await,
+            false => {
+                let until = arrived + Duration::from_millis(MODEL_WAIT_MS);
+                if tokio::time::timeout_at(until, news).await.is_err() {
+                    return missing;
+                }
+            }
+        }
+        arrived = Instant::now();
+    }
 }
 
 /// Waits for something that servers have to settle for, and says who is waited for.

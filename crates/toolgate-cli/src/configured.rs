@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolgate::connect::{Lender, ServerStatus};
+use toolgate::kept::KeptOffers;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
@@ -95,6 +96,15 @@ impl Plan {
 }
 
 impl Configured {
+    /// Forgets what servers of these names offered: it was offered to somebody with another login.
+    pub(crate) fn forget_offers(&self, names: &[String]) {
+        let kept = KeptOffers::new(&self.setup.env);
+        let is_meant = |server: &&Arc<ServerConfig>| names.iter().any(|name| **name == *server.name);
+        for server in self.setup.servers.active.iter().filter(is_meant) {
+            let _there_was_something = kept.forget(server);
+        }
+    }
+
     /// What was read, after what is odd in it has been said.
     pub(crate) fn new(setup: Setup, talk: &Talk) -> Self {
         setup.settings.broken.iter().for_each(|error| talk.error(&of_broken(error)));

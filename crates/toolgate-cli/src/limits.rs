@@ -27,6 +27,9 @@ pub(crate) const STDERR_LINES_MAX: usize = 20;
 /// The same in a list of servers, where each of them has little room.
 pub(crate) const STDERR_LISTED_LINES_MAX: usize = 5;
 
+/// How long a model waits, after the last server arrived, for those of which nothing is known: what they offer reaches it with its next request.
+pub(crate) const MODEL_WAIT_MS: u64 = 2_000;
+
 /// Servers named while they are waited for; the others are counted.
 pub(crate) const AWAITED_NAMES_MAX: usize = 3;
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Result;
 use std::iter::repeat_n;
 
+use toolgate::connect::trouble;
 use toolgate::discovery::Quarantined;
 use toolgate::registry::Catalog;
 use toolgate::shape::visible;
@@ -150,9 +151,16 @@ pub(crate) fn tell_of_memory(views: &[ServerView], talk: &Talk) {
     }
 }
 
-/// Whose offer is what they said in an earlier run.
+/// Whose offer is what they said in an earlier run, and whose of them could not be reached in this one.
 pub(crate) fn write_remembered(object: &mut ObjectWriter<'_>, views: &[ServerView]) -> Result<()> {
-    object.array("fromMemory", remembered(views), |json, view| json.string(view.name()))
+    object.array("fromMemory", remembered(views), |json, view| json.string(view.name()))?;
+    let out_of_reach = views.iter().filter(|view| view.is_out_of_reach());
+    object.array("unavailable", out_of_reach, |json, view| {
+        json.object(|object| {
+            object.string("server", view.name())?;
+            object.optional_string("reason", trouble(view).as_deref())
+        })
+    })
 }
 
 /// The same as data: whose, what, why.

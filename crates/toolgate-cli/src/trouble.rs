@@ -1,5 +1,8 @@
 //! Servers that are not there: what is said about them, what to do next, and when that is the end of the command.
 
+use std::time::SystemTime;
+
+use jiff::Timestamp;
 use toolgate::connect::{ServerStatus, ServerView, trouble};
 use toolgate::servers::TransportConfig;
 use toolgate::{Error, ErrorKind, wire};
@@ -46,14 +49,32 @@ impl Troubles {
         if let Some(error) = failed {
             return Err(error);
         }
-        let is_any_there = views.is_empty() || views.iter().any(|view| view.agreed.is_some());
+        let is_any_there = views.is_empty() || !views.iter().all(is_down);
         let first = || views.iter().find_map(|view| self.of(view)).map(|error| error.ending());
         Ok(if is_any_there { Ending::Done } else { first().unwrap_or(Ending::Unreachable) })
     }
 
+    /// The same for a list that is printed as one object: what a server offered when it was there is shown, with what is wrong with it beside it.
+    pub(crate) fn judge_listed(&self, views: &[ServerView], talk: &Talk) -> Result<Ending> {
+        match self.judge(views) {
+            Err(error) if views.iter().any(ServerView::is_out_of_reach) => {
+                talk.error(&error);
+                Ok(error.ending())
+            }
+            judged => judged,
+        }
+    }
+
+    /// Why something that was looked for cannot be had: nobody has it, or whoever has it cannot be reached.
+    pub(crate) fn not_had(&self, error: &Error, views: &[ServerView]) -> CommandError {
+        let is_meant = |view: &&ServerView| view.is_out_of_reach() && error.server() == Some(view.name());
+        let failed = views.iter().find(is_meant).and_then(|view| self.of(view));
+        failed.unwrap_or_else(|| self.missing(error.clone().into(), views))
+    }
+
     /// Something that nobody has. A server that could not be asked may have it, and then that is why it is missing.
     pub(crate) fn missing(&self, unknown: CommandError, views: &[ServerView]) -> CommandError {
-        let failed = views.iter().filter(|view| view.agreed.is_none()).find_map(|view| self.of(view));
+        let failed = views.iter().filter(|view| is_down(view)).find_map(|view| self.of(view));
         match failed {
             Some(failure) if self.is_about_one => failure,
             Some(failure) => unknown.ending_in(failure.ending()),
@@ -62,8 +83,13 @@ impl Troubles {
     }
 
     fn ends_here(&self, view: &ServerView) -> bool {
-        self.is_about_one && view.agreed.is_none()
+        self.is_about_one && is_down(view)
     }
+}
+
+/// Whether nothing of a server can be used now.
+fn is_down(view: &ServerView) -> bool {
+    view.agreed.is_none() || view.is_out_of_reach()
 }
 
 /// Whether the program runs in a sandbox, from which not everything can be reached.
@@ -86,12 +112,21 @@ fn of(view: &ServerView, surroundings: Surroundings) -> Option<CommandError> {
             CommandError::new(Ending::Unreachable, "connect", what)
         }
     };
-    let error = error.about(server);
+    let error = match view.remembered_at.filter(|_| view.is_out_of_reach()) {
+        Some(at) => error.about(server).hint(format!("what it offered is known since {}", utc(at))),
+        None => error.about(server),
+    };
     Some(if surroundings == Surroundings::Sandbox {
         error.last_hint_with(" (check sandbox availability)")
     } else {
         error
     })
+}
+
+/// `2026-01-31 12:00:00Z`.
+fn utc(at: SystemTime) -> String {
+    let at = Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{at:.0}").replace('T', " ")
 }
 
 /// Whether somebody is there who answers, if not with what was wanted; a wrong path counts as nobody.
@@ -120,7 +155,7 @@ fn of_error(view: &ServerView, error: &Error) -> CommandError {
         ErrorKind::Spawn if matches!(view.config.transport, TransportConfig::Stdio(_)) => {
             known.hint(format!("check `command` and `cwd` of `{server}` in {}", view.config.origin))
         }
-        ErrorKind::Connect | ErrorKind::TimedOut if has_url && view.agreed.is_none() && !is_answered(error) => {
+        ErrorKind::Connect | ErrorKind::TimedOut if has_url && is_down(view) && !is_answered(error) => {
             known.hint(format!("Cannot connect to '{server}': server may be down or URL incorrect"))
         }
         // Nothing was said on any wire.

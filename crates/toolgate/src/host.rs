@@ -9,6 +9,7 @@ mod complete;
 mod follow;
 mod lend;
 mod logins;
+mod renew;
 mod shown;
 mod start_plan;
 mod watching;
@@ -280,7 +281,7 @@ impl Host {
             Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };
         match self.look_for(found).await {
-            Ok((catalog, _)) => Ok(catalog),
+            Ok((catalog, server)) => self.reached(&server).map(|()| catalog),
             Err(catalog) => Err(self.missing(catalog.unknown(name))),
         }
     }
@@ -299,7 +300,10 @@ impl Host {
             }
         };
         match self.look_for(found).await {
-            Ok((catalog, _)) => catalog.find_prompt(name).cloned().ok_or_else(|| unknown(&catalog)),
+            Ok((catalog, server)) => {
+                self.reached(&server)?;
+                catalog.find_prompt(name).cloned().ok_or_else(|| unknown(&catalog))
+            }
             Err(catalog) => Err(self.missing(unknown(&catalog))),
         }
     }
@@ -319,10 +323,19 @@ impl Host {
                 Err(catalog) => fits(&catalog),
             },
         };
-        found.ok_or_else(|| {
+        let server = found.ok_or_else(|| {
             let what = format!("no server lists the resource `{}` or has a template for it", uri.escape_debug());
             self.missing(Error::new(ErrorKind::UnknownResource, what))
-        })
+        })?;
+        self.reached(&server).map(|()| server)
+    }
+
+    /// Whether a server that has what was looked for can be used, as far as somebody with one question waits for that: the one attempt to reach
+    /// it has been made.
+    fn reached(&self, server: &ServerName) -> Result<()> {
+        let is_meant = |view: &ServerView| view.name() == server && view.is_out_of_reach();
+        let failed = || self.board.manager.views().into_iter().find(is_meant).and_then(|view| view.error);
+        if self.board.life == Life::Long { Ok(()) } else { failed().map_or(Ok(()), Err) }
     }
 
     /// Waits until what is looked for is found for good. What no server is known to have may be new: then those are asked that are known from
@@ -332,7 +345,7 @@ impl Host {
         find: impl Fn(&Catalog) -> Option<(ServerName, bool)>,
     ) -> Result<(Arc<Catalog>, ServerName), Arc<Catalog>> {
         match self.board.wait_for(&self.shown, &find).await {
-            Err(_) if self.board.wake(&self.shown) => self.board.wait_for(&self.shown, find).await,
+            Err(_) if self.board.wake(|server| self.shown.has(server)) => self.board.wait_for(&self.shown, find).await,
             found => found,
         }
     }
@@ -400,12 +413,6 @@ impl Host {
     pub fn line(&self, server: &str) -> Result<Line> {
         let line = self.board.line(server).filter(|line| self.shown.has(line.server()));
         line.ok_or_else(|| self.unknown_server(server))
-    }
-
-    /// Has every server list anew what it offers; those that are not there are connected to.
-    pub fn refresh(&self) {
-        let lines = self.board.lines();
-        lines.iter().filter(|line| self.shown.has(line.server())).for_each(Line::refresh);
     }
 
     /// Never frees what servers offered: for a process that ends next. The system takes all memory at once; piece by piece it takes as long as

@@ -165,6 +165,9 @@ impl LastingHost {
     /// The servers behind the rules of one command, after the settings of this moment were made true.
     pub(crate) async fn lend(&self, plan: &Plan) -> Host {
         self.bring_up_to_date(plan.admitted.clone()).await;
+        if plan.shows_all {
+            self.host.renew(plan.interest, |_| true);
+        }
         if plan.shows_all && matches!(self.waiting, Waiting::ForAll) {
             // What a script prints is the same however fast servers start.
             self.host.all_settled().await;

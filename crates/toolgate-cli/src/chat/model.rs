@@ -7,7 +7,7 @@ use toolgate_model::{Conversation, Input, Model, ModelConfig};
 
 use super::Chat;
 use super::prompts::stoppable;
-use crate::arrival::{Waiting, all_settled};
+use crate::arrival::{Waiting, all_settled, enough_for_a_model};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::counted;
@@ -25,12 +25,21 @@ impl Chat<'_> {
         if self.standing.model().is_none() && !self.has_model_by_now()? {
             return Err(no_model());
         }
-        self.wait_unless_looked_at();
+        self.wait_for_enough();
         let input = self.with_references(text)?;
         self.ask(input)
     }
 
-    /// A script cannot say it again once a server is there: its lines wait for all of them.
+    /// A script cannot say it again once a server is there: the model begins when there is something to begin with.
+    fn wait_for_enough(&self) {
+        if self.host.waiting() == Waiting::ForAll {
+            let waiting = enough_for_a_model(self.host.host(), self.session.printer.talk());
+            // Whoever does not want to wait is heard by what follows.
+            let _is_stopped = stoppable(&self.host.interrupts(), waiting.map(Ok)).is_err();
+        }
+    }
+
+    /// A prompt that nobody has may be one of a server that is still starting: a script waits for all of them.
     pub(super) fn wait_unless_looked_at(&self) {
         if self.host.waiting() != Waiting::ForAll {
             return;

@@ -99,7 +99,8 @@ impl Standing {
 
 /// Whether a server can be used: it is connected, or known well enough to be started when it is used, and has not failed to.
 pub(crate) fn is_ready(view: &ServerView) -> bool {
-    view.is_settled && (view.status == ServerStatus::Connected || (view.is_remembered && view.error.is_none()))
+    let is_resting = view.is_remembered && (view.error.is_none() || view.status == ServerStatus::Disconnected);
+    view.is_settled && (view.status == ServerStatus::Connected || is_resting)
 }
 
 /// What the status is made of.

@@ -12,10 +12,11 @@ use toolgate::expose::SlashCommands;
 use toolgate::results::ResultStore;
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
-use toolgate::{CallRules, Host, HostEnv, Interest};
+use toolgate::{CallRules, Host, HostEnv, Interest, ServerView};
 use toolgate_model::{Conversation, Input, InputPart, Model, ModelConfig, TurnEnd, TurnReport};
 
 use self::shown::Shown;
+use crate::arrival::{all_settled, enough_for_a_model};
 use crate::call_rules;
 use crate::chat::line::{Line, command_names};
 use crate::configured::Configured;
@@ -115,10 +116,8 @@ impl Asking<'_> {
         let model = model(self.configured, &self.env).await?;
         host.start(servers);
         let piped = if printer.terminal().stdin { String::new() } else { piped(printer).await? };
-        printer.talk().waits("the servers");
-        host.all_settled().await;
-        printer.talk().waits_no_more();
-        let views = host.servers();
+        enough_for_a_model(host, printer.talk()).await;
+        let views: Vec<ServerView> = host.servers().into_iter().filter(|view| view.is_settled).collect();
         self.troubles.tell_all(&views, printer.talk());
         // A server that was asked for by its name has to be there; without the others there is less to work with.
         self.troubles.judge(&views).map(drop)?;
@@ -167,7 +166,12 @@ impl Asking<'_> {
     /// A prompt of a server, by its name. What no server has is a text like any other.
     async fn command(&self, host: &Host, name: &str, rest: &str, printer: &mut Printer) -> Result<Spoken> {
         let mut commands = SlashCommands::default();
-        let _renamed = commands.follow(&host.catalog_now(), &command_names());
+        let _renamed = commands.follow(&host.catalog(), &command_names());
+        if commands.find(name).is_none() {
+            // A server that is still starting may have it, or a better claim to its name.
+            all_settled(host, printer.talk()).await;
+            let _renamed = commands.follow(&host.catalog(), &command_names());
+        }
         let Some(command) = commands.find(name) else {
             let line = format!("no server has a prompt `/{name}`; it is said to the model as it stands");
             printer.talk().line(&visible::line(&line));

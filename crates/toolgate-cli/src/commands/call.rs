@@ -12,7 +12,8 @@ use toolgate::registry::{CatalogTool, ToolId};
 use toolgate::shape::{for_display, visible};
 use toolgate::trust::AdmittedServers;
 use toolgate::{
-    Asker, CallOutcome, CallReport, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView, ToolCall,
+    Asker, CallOutcome, CallReport, Error, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView,
+    ToolCall,
 };
 
 use crate::arrival::{UNEXPLAINED_WAIT, Waiting, explained};
@@ -106,7 +107,7 @@ impl Calling<'_> {
         };
         let catalog = match found {
             Ok(catalog) => catalog,
-            Err(error) => return Err(self.not_found(host, error.into())),
+            Err(error) => return Err(self.not_found(host, &error)),
         };
         let tool = catalog.find(name).ok_or_else(|| CommandError::from(catalog.unknown(name)))?.clone();
         let arguments = self.typed_arguments(&tool)?;
@@ -145,12 +146,14 @@ impl Calling<'_> {
     }
 
     /// Why there is no such tool: the server that was asked for may not be there at all.
-    fn not_found(&self, host: &Host, unknown: CommandError) -> CommandError {
-        let unknown = match &self.only {
-            Some(server) => self.not_in(server, host),
-            None => unknown,
-        };
-        self.troubles.missing(unknown, &host.servers())
+    fn not_found(&self, host: &Host, error: &Error) -> CommandError {
+        let views = host.servers();
+        match &self.only {
+            Some(server) if error.kind() == ErrorKind::UnknownTool => {
+                self.troubles.missing(self.not_in(server, host), &views)
+            }
+            _ => self.troubles.not_had(error, &views),
+        }
     }
 
     /// The one server that was asked has no such tool.

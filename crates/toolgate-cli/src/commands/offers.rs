@@ -62,7 +62,7 @@ impl Listing<'_> {
     async fn print_json(&self, host: &Host, printer: &mut Printer) -> Result<Ending> {
         host.start(self.servers.clone());
         let views = settled(host, printer.talk(), self.waiting).await;
-        let ending = self.troubles.judge(&views)?;
+        let ending = self.troubles.judge_listed(&views, printer.talk())?;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
         printer.json(|json| {
@@ -89,7 +89,10 @@ impl Listing<'_> {
             printer.flush()?;
         }
         let views = settled(host, &talk, self.waiting).await;
-        if !is_any && views.len() == host.servers().len() && views.iter().all(|view| view.agreed.is_some()) {
+        if !is_any
+            && views.len() == host.servers().len()
+            && views.iter().all(|view| view.agreed.is_some() && !view.is_out_of_reach())
+        {
             talk.line(&format!("there are no {}", self.offers.plural));
         }
         tell_of_memory(&views, &talk);

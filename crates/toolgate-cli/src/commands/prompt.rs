@@ -47,7 +47,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         let prompt = match (host.find_prompt(&arguments.name).await, command) {
             (Ok(prompt), _) => prompt,
             (Err(_), Some(command)) => command.prompt,
-            (Err(error), None) => return Err(troubles.missing(error.into(), &host.servers())),
+            (Err(error), None) => return Err(troubles.not_had(&error, &host.servers())),
         };
         let values = values(&prompt, &arguments.words)?;
         let result = host.get_prompt(&prompt, &values).await.map_err(|error| explained(&prompt, &error.into()))?;

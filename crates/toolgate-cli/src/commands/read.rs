@@ -55,7 +55,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 async fn find(host: &Host, uri: &str, troubles: Troubles) -> Result<String> {
     match host.find_resource(uri).await {
         Ok(server) => Ok(server.to_string()),
-        Err(error) => Err(troubles.missing(error.into(), &host.servers())),
+        Err(error) => Err(troubles.not_had(&error, &host.servers())),
     }
 }
 

@@ -87,7 +87,7 @@ impl Listing<'_> {
     async fn print_json(&self, host: &Host, servers: AdmittedServers, printer: &mut Printer) -> Result<Ending> {
         host.start(servers);
         let views = settled(host, printer.talk(), self.waiting).await;
-        let ending = self.troubles.judge(&views)?;
+        let ending = self.troubles.judge_listed(&views, printer.talk())?;
         self.troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
         let denied = Denied::of(host, &catalog, catalog.tools().iter());

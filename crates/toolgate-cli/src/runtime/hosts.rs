@@ -125,6 +125,9 @@ impl Hosts {
         let kept = self.kept_for(context, plan)?;
         let other_logins = kept.other_logins().await;
         kept.bring_up_to_date(plan, &other_logins);
+        if plan.shows_all {
+            kept.host.renew(plan.interest, |server| plan.wanted.contains(server));
+        }
         kept.wake(plan).await;
         let visitor = Arc::new(visitor);
         let hears = Arc::downgrade(&visitor);
@@ -299,10 +302,11 @@ impl Kept {
         self.host.reconcile(plan.admitted.clone().only(|server| is_meant(&server.name)));
     }
 
-    /// Starts those servers that are wanted, rest until they are used, and are not known from earlier.
+    /// Starts those servers that are wanted, rest until they are used, and of which what is wanted is not known from earlier.
     async fn wake(&self, plan: &Plan) {
         let views = self.host.servers();
-        let rests = |view: &&ServerView| view.config.start == StartMode::Lazy && has_failed(view);
+        let is_unknown = |view: &ServerView| view.is_remembered && !self.host.knows(view.name(), plan.interest);
+        let rests = |view: &&ServerView| view.config.start == StartMode::Lazy && (has_failed(view) || is_unknown(view));
         let wanted = views.iter().filter(rests).filter(|view| plan.wanted.contains(view.name()));
         let lines = wanted.filter_map(|view| self.host.line(view.name()).ok());
         // Why one of them cannot be used stands in its view.

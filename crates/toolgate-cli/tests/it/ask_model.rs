@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use toolgate_testkit::command::CommandOutput;
 use toolgate_testkit::model_server::WireFormat;
-use toolgate_testkit::{ModelAnswer, ModelScript, ModelServer, ModelStop, Script, ToolScript};
+use toolgate_testkit::{ModelAnswer, ModelScript, ModelServer, ModelStop, Script, ToolScript, What, When};
 
 use crate::room::{Room, sample};
 
@@ -62,6 +62,23 @@ fn the_answer_goes_to_stdout_and_everything_else_to_stderr() {
         assert!(request.system.contains("The person works in the folder "), "{}", request.system);
         assert_eq!(request.tool_names(), ["read_result", "echo"]);
     }
+}
+
+#[test]
+fn a_server_that_hangs_does_not_keep_the_model_waiting() {
+    let asked = Asked::new(WireFormat::OpenAi, &[ModelAnswer::text(["ok"])]);
+    let hangs = Script::new("hangs").fault(When::Message(1), What::Stall);
+    // It would take ten minutes if it waited, and is ended after a fraction of that.
+    let room = asked.room.server("z_hangs", &hangs).with("z_hangs", "connectTimeout", json!(600_000));
+    let without = "the model begins without z_hangs; what is still starting is offered to it later\n";
+    let output = room.command(["-p", "x"]).run().unwrap();
+    assert_eq!((output.code(), output.stderr.as_str()), (Some(0), without), "{}", output.transcript());
+    assert_eq!(asked.server.record().request(0).tool_names(), ["read_result", "echo"]);
+    let asked = Asked::new(WireFormat::OpenAi, &[ModelAnswer::text(["ok"])]);
+    let room = asked.room.server("z_hangs", &hangs).with("z_hangs", "connectTimeout", json!(600_000));
+    let output = room.command([]).input("hello\n").run().unwrap();
+    assert!(output.stderr.contains(without), "{}", output.transcript());
+    assert_eq!((output.code(), output.stdout.as_str()), (Some(0), "ok\n"), "{}", output.transcript());
 }
 
 #[test]

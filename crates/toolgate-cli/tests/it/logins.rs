@@ -446,6 +446,8 @@ async fn logging_out_forgets() {
     let room = room(&server).entry("other", json!({"url": format!("{}?x=1", server.mcp_url()), "type": "http"}));
     log_in(&room, "gated");
     log_in(&room, "other");
+    assert_eq!(room.remembered(), 2);
+    let room = room.without_entry("other");
     let mut told = String::new();
     for line in [
         "mcp logout gated",
@@ -491,5 +493,6 @@ async fn logging_out_forgets() {
         --- exit 0
         ",
     );
+    assert_eq!(room.remembered(), 0, "also of a server that is no longer there");
     assert_eq!(room.run("tools gated").code(), Some(5));
 }

@@ -69,7 +69,9 @@ async fn the_same_with_a_key() {
     other.world.write_in_workspace("key.txt", &format!("# a comment\n{IDENTITY}\n")).unwrap();
     let output = other.run("mcp auth --import logins.age --identity key.txt --json");
     assert_eq!((output.stdout.as_str(), output.code()), ("{\"imported\":[\"gated\"],\"notes\":[]}\n", Some(0)));
-    assert_eq!(other.run("tools gated").code(), Some(0));
+    assert_eq!((other.run("tools gated").code(), other.remembered()), (Some(0), 1));
+    let output = other.run("mcp auth --import logins.age --identity key.txt");
+    assert_eq!((output.code(), other.remembered()), (Some(0), 0), "what was offered to somebody else is forgotten");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,6 +12,7 @@ mod mcp_import;
 mod mcp_list;
 mod mcp_remove;
 mod mcp_test;
+mod memory;
 
 mod tools;
 mod tools_hanging;

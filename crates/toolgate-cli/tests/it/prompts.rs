@@ -42,7 +42,7 @@ fn prompts_are_listed_with_what_they_take() {
         "prompts one --json",
         r#"
             --- stdout
-            {"prompts":[{"name":"greet","server":"one","prompt":"greet","title":null,"description":"the scripted prompt greet","arguments":[{"name":"who","description":null,"required":true},{"name":"style","description":null,"required":false}]}],"quarantined":[],"fromMemory":["one"]}
+            {"prompts":[{"name":"greet","server":"one","prompt":"greet","title":null,"description":"the scripted prompt greet","arguments":[{"name":"who","description":null,"required":true},{"name":"style","description":null,"required":false}]}],"quarantined":[],"fromMemory":["one"],"unavailable":[]}
             --- exit 0
             "#,
     );

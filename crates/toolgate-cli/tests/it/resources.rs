@@ -33,7 +33,7 @@ fn resources_are_listed_with_their_templates() {
         "resources one --json",
         r#"
             --- stdout
-            {"resources":[{"server":"one","uri":"docs://start","name":"docs://start","title":null,"description":null,"mimeType":null,"size":null}],"templates":[{"server":"one","uriTemplate":"docs://page/{number}","name":"page","title":null,"description":null,"mimeType":"text/plain"}],"quarantined":[],"fromMemory":["one"]}
+            {"resources":[{"server":"one","uri":"docs://start","name":"docs://start","title":null,"description":null,"mimeType":null,"size":null}],"templates":[{"server":"one","uriTemplate":"docs://page/{number}","name":"page","title":null,"description":null,"mimeType":"text/plain"}],"quarantined":[],"fromMemory":["one"],"unavailable":[]}
             --- exit 0
             "#,
     );

@@ -71,6 +71,13 @@ impl Room {
         self
     }
 
+    /// Without a server that was there.
+    pub(crate) fn without_entry(mut self, name: &str) -> Self {
+        self.servers.remove(name);
+        self.write();
+        self
+    }
+
     /// Without the built-in server, which has nothing to do with most tests.
     pub(crate) fn without_workspace(mut self) -> Self {
         self.settings.insert("mcp".to_owned(), json!({"excluded": ["workspace"]}));
@@ -99,6 +106,13 @@ impl Room {
     /// What a scripted server saw.
     pub(crate) fn log(&self, server: &str) -> PathBuf {
         self.world.root().join(format!("{server}.log"))
+    }
+
+    /// Of how many servers it is remembered what they offer.
+    pub(crate) fn remembered(&self) -> usize {
+        let entries = std::fs::read_dir(self.world.home().join(".toolgate/catalogues"));
+        let names = entries.into_iter().flatten().map(|entry| entry.expect("it can be read").file_name());
+        names.filter(|name| name.len() == 64).count()
     }
 
     /// A command to be run.

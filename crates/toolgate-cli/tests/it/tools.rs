@@ -164,7 +164,7 @@ fn the_shape_for_programs() {
         output.stdout,
         "{\"tools\":[{\"name\":\"sum\",\"server\":\"one\",\"tool\":\"sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\
          \"inputSchema\":{\"type\":\"object\",\"properties\":{\"z\":{\"type\":\"number\"}}},\"outputSchema\":null,\
-         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false}],\"quarantined\":[],\"fromMemory\":[]}\n"
+         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false}],\"quarantined\":[],\"fromMemory\":[],\"unavailable\":[]}\n"
     );
     assert_eq!(output.stderr, "");
     let trusted = room.with("one", "trust", json!(true));

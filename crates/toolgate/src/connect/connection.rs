@@ -27,7 +27,7 @@ pub(super) struct Inner {
     /// Who can log in to the server, where that is a thing to do.
     pub(super) login: Option<Arc<ServerLogin>>,
     pub(super) took: Duration,
-    pub(super) changed: watch::Receiver<Changed>,
+    pub(super) changed: watch::Sender<Changed>,
     /// How many requests of ours wait for their answers.
     pub(super) running: watch::Sender<usize>,
     /// Why no new request is made on it, although it stands: the server has forgotten it, or cannot be reached any more.
@@ -80,6 +80,10 @@ impl Changed {
         times.into_iter().for_each(|times| *times += 1);
     }
 
+    fn note_all(&mut self) {
+        Kind::ALL.into_iter().for_each(|kind| self.note(kind));
+    }
+
     pub(crate) fn times(&self, kind: Kind) -> u64 {
         self.times.get(kind as usize).copied().unwrap_or_default()
     }
@@ -127,7 +131,8 @@ impl Connection {
             }
             // A login takes minutes and a lot of room, which calls that need none do without.
             match Box::pin(login.helps(failure, guide.as_deref())).await {
-                Ok(true) => {}
+                // Somebody else may be offered other things.
+                Ok(true) => self.0.changed.send_modify(Changed::note_all),
                 Ok(false) => return answer,
                 Err(error) => return Err(untold(&error)),
             }
@@ -144,9 +149,9 @@ impl Connection {
         }
     }
 
-    /// Changes that the server announced since the connection was made.
+    /// Changes that the server announced since the connection was made, and those that a login may have made.
     pub(crate) fn changes(&self) -> watch::Receiver<Changed> {
-        self.0.changed.clone()
+        self.0.changed.subscribe()
     }
 
     /// What the server said about itself.

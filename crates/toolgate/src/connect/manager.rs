@@ -82,8 +82,8 @@ struct Entry {
     since: SystemTime,
     /// When it is tried again, where that is planned.
     next_attempt: Option<SystemTime>,
-    /// What it said about itself in an earlier run.
-    remembered: Option<Agreed>,
+    /// What it said about itself in an earlier run, and when it said something last.
+    remembered: Option<(Agreed, SystemTime)>,
 }
 
 impl Entry {
@@ -102,6 +102,11 @@ impl Entry {
         }
     }
 
+    /// Whether it is known from an earlier run, and nobody has tried to connect to it in this one.
+    fn is_resting(&self) -> bool {
+        self.connection.is_none() && self.remembered.is_some() && self.status == ServerStatus::Disconnected
+    }
+
     /// Nothing more is to be found out about it.
     fn give_up(&mut self) -> Option<Connection> {
         self.is_settled = true;
@@ -118,7 +123,11 @@ impl Entry {
             is_settled: self.is_settled,
             error: self.error.clone(),
             is_remembered: self.connection.is_none() && self.remembered.is_some(),
-            agreed: self.connection.as_ref().map(Connection::agreed).or_else(|| self.remembered.clone()),
+            remembered_at: self.remembered.as_ref().filter(|_| self.connection.is_none()).map(|(_, at)| *at),
+            agreed: match (&self.connection, &self.remembered) {
+                (Some(connection), _) => Some(connection.agreed()),
+                (None, remembered) => remembered.as_ref().map(|(agreed, _)| agreed.clone()),
+            },
             listing_took: self.listing_took,
             since: self.since,
             next_attempt: self.next_attempt,
@@ -253,7 +262,7 @@ impl ConnectionManager {
         let started = Instant::now();
         let Wiring { env, front_end, tap, .. } = &self.wiring;
         let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
-        let (changed, given_up) = (side.changed.subscribe(), side.given_up.clone());
+        let (changed, given_up) = (side.changed.clone(), side.given_up.clone());
         let mut options = ConnectOptions::new(Arc::new(side));
         options.limit = config.connect_timeout;
         // What a server offers in its next session is looked at before anything is asked of it.
@@ -357,9 +366,9 @@ impl ConnectionManager {
         entry.map(tail).unwrap_or_default()
     }
 
-    /// Notes what a server said about itself in an earlier run.
-    pub(crate) fn remember(&self, server: &Arc<ServerConfig>, agreed: Agreed) {
-        self.with_entry(server, |entry| entry.remembered = Some(agreed));
+    /// Notes what a server said about itself in an earlier run, and when it said something last.
+    pub(crate) fn remember(&self, server: &Arc<ServerConfig>, agreed: Agreed, at: SystemTime) {
+        self.with_entry(server, |entry| entry.remembered = Some((agreed, at)));
     }
 
     /// Notes that a server is tried again after that time, or only when somebody wants it.
@@ -381,11 +390,12 @@ impl ConnectionManager {
         self.with_entry(server, |entry| entry.listing_took = Some(took));
     }
 
-    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected.
+    /// Notes that everything that was to be found out about a server has been, and what went wrong on the way while it is connected, or is known
+    /// to be wrong with it from an earlier run.
     pub(crate) fn settle(&self, server: &Arc<ServerConfig>, problem: Option<Error>) {
         self.with_entry(server, |entry| {
             entry.is_settled = true;
-            if entry.connection.is_some() {
+            if entry.connection.is_some() || entry.is_resting() {
                 entry.error = problem;
             }
         });
@@ -395,7 +405,7 @@ impl ConnectionManager {
     pub(crate) fn unsettle(&self, server: &Arc<ServerConfig>) -> bool {
         let mut is_open = false;
         self.with_entry(server, |entry| {
-            is_open = entry.error.is_none();
+            is_open = entry.error.is_none() || entry.is_resting();
             entry.is_settled &= !is_open;
         });
         is_open

@@ -66,6 +66,8 @@ pub struct ServerView {
     pub agreed: Option<Agreed>,
     /// Whether it is known from an earlier run only: it is started when it is used.
     pub is_remembered: bool,
+    /// When it said that, as far as it is known from an earlier run only.
+    pub remembered_at: Option<SystemTime>,
     /// How long listing what it offers took, when that went well.
     pub listing_took: Option<Duration>,
     /// Since when it is where it is.
@@ -94,6 +96,11 @@ impl ServerView {
     pub fn name(&self) -> &ServerName {
         &self.config.name
     }
+
+    /// Whether it is known from an earlier run, and could not be reached in this one.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.is_remembered && matches!(self.status, ServerStatus::Failed | ServerStatus::NeedsLogin)
+    }
 }
 
 /// Where in a server's life something went wrong.
@@ -111,6 +118,8 @@ pub(crate) enum Stage {
 pub fn trouble(view: &ServerView) -> Option<String> {
     let stage = match view.status {
         ServerStatus::Connected => Stage::Connected,
+        // It was connected when it said what is wrong.
+        ServerStatus::Disconnected if view.is_remembered => Stage::Connected,
         ServerStatus::Disconnected => Stage::Lost,
         _ => Stage::Start,
     };

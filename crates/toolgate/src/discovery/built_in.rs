@@ -20,6 +20,7 @@ pub(crate) fn offered_by_built_in(workspace: &Path, now: SystemTime) -> Option<O
         info,
         capabilities,
         instructions: Some(instructions),
+        said_at: now,
         tools: Some(OfferedList { entries, set_aside: Vec::new(), cache: CacheHint::default(), read_at: now }),
         prompts: None,
         resources: None,

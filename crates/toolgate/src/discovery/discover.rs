@@ -4,12 +4,13 @@ use std::future::Future;
 use std::time::{Duration, SystemTime};
 
 use toolgate_wire::view::{Listing, Prompt, Resource, ResourceTemplate, Tool};
-use toolgate_wire::{Error as WireError, RpcError, Subscription, Watch};
+use toolgate_wire::{Error as WireError, RawJson, RpcError, Subscription, Watch};
 
 use crate::connect::{Connection, Kind};
 use crate::discovery::offered::{Offered, OfferedList};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::DISCOVERY_MS;
+use crate::server_name::ServerName;
 
 /// What is looked for. A front end that only calls tools need not make servers list their prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub(crate) async fn discover(
     interest: Interest,
     now: SystemTime,
 ) -> Result<(Offered, Vec<Problem>)> {
-    let mut offered = Offered::about(connection);
+    let mut offered = Offered::about(connection, now);
     let wanted: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| interest.wants(*kind)).collect();
     let there: Vec<Kind> = wanted.iter().copied().filter(|kind| offered.offers(*kind)).collect();
     let listings = futures_util::future::join_all(there.iter().map(|kind| list(connection, *kind))).await;
@@ -75,12 +76,17 @@ pub(crate) async fn discover(
     if !problems.is_empty() && problems.len() == there.len() {
         return Err(problems.swap_remove(0).error);
     }
-    if problems.is_empty() && offers_nothing(&offered, wanted.len() == Kind::ALL.len()) {
-        let what = "server offers no tools, prompts or resources";
-        let error = Error::new(ErrorKind::Protocol, what).about(connection.server());
-        problems.push(Problem { kind: None, error });
+    if problems.is_empty() {
+        problems.extend(nothing_offered(connection.server(), &offered, interest));
     }
     Ok((offered, problems))
+}
+
+/// What is wrong with a server that has nothing, as far as it was asked.
+pub(crate) fn nothing_offered(server: &ServerName, offered: &Offered, interest: Interest) -> Option<Problem> {
+    let what = "server offers no tools, prompts or resources";
+    let error = || Error::new(ErrorKind::Protocol, what).about(server);
+    offers_nothing(offered, interest == Interest::ALL).then(|| Problem { kind: None, error: error() })
 }
 
 /// Whether a server has nothing, as far as it was asked.
@@ -121,13 +127,16 @@ fn take(offered: &mut Offered, listed: Listed, now: SystemTime) {
     }
 }
 
+/// Whether a server says that it tells of changes of a list.
+pub(crate) fn tells_of_changes(capabilities: &RawJson, kind: Kind) -> bool {
+    let told = capabilities.member(kind.as_str()).and_then(|offer| offer.member("listChanged"));
+    told.is_some_and(|flag| flag.as_bytes() == b"true")
+}
+
 /// Asks a server that wants to be asked to tell of changes; servers of other versions tell by themselves.
 pub(crate) async fn watch_lists(connection: &Connection, interest: Interest) -> Result<Option<Subscription>> {
     let capabilities = connection.client().about().capabilities;
-    let tells = |kind: Kind| {
-        let listed = capabilities.member(kind.as_str()).and_then(|offer| offer.member("listChanged"));
-        interest.wants(kind) && listed.is_some_and(|flag| flag.as_bytes() == b"true")
-    };
+    let tells = |kind: Kind| interest.wants(kind) && tells_of_changes(&capabilities, kind);
     let (tools, prompts, resources) = (tells(Kind::Tools), tells(Kind::Prompts), tells(Kind::Resources));
     if !connection.client().version().is_modern() || !(tools || prompts || resources) {
         return Ok(None);

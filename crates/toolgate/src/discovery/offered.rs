@@ -25,6 +25,8 @@ pub struct Offered {
     pub capabilities: RawJson,
     /// How it wants to be used, bounded.
     pub instructions: Option<String>,
+    /// When it said all of this, and so which lists it has: when the connection was made.
+    pub said_at: SystemTime,
     /// Its tools; nothing when it was not asked for them. The same holds for the other lists.
     pub tools: Option<OfferedList<Tool>>,
     /// Its prompts.
@@ -163,8 +165,8 @@ fn keep_order<T: Keyed>(now: &mut Option<OfferedList<T>>, before: Option<&Offere
 }
 
 impl Offered {
-    /// What a server said about itself, without its lists.
-    pub(crate) fn about(connection: &Connection) -> Self {
+    /// What a server said about itself just before `now`, without its lists.
+    pub(crate) fn about(connection: &Connection, now: SystemTime) -> Self {
         let client = connection.client();
         let about = client.about();
         let bounded = |text: String| text.chars().take(INSTRUCTIONS_CHARS_MAX).collect::<String>();
@@ -174,6 +176,7 @@ impl Offered {
             info: about.info,
             capabilities: about.capabilities,
             instructions: about.instructions.filter(|text| !text.trim().is_empty()).map(bounded),
+            said_at: now,
             tools: None,
             prompts: None,
             resources: None,
@@ -244,6 +247,23 @@ impl Offered {
         self.capabilities.member(kind.as_str()).is_some_and(|offer| !offer.is_null())
     }
 
+    /// When it said something last: when the connection was made, or a list was read over it.
+    pub(crate) fn last_said_at(&self) -> SystemTime {
+        let Self { tools, prompts, resources, templates, .. } = self;
+        let read = [
+            tools.as_ref().map(|list| list.read_at),
+            prompts.as_ref().map(|list| list.read_at),
+            resources.as_ref().map(|list| list.read_at),
+            templates.as_ref().map(|list| list.read_at),
+        ];
+        read.into_iter().flatten().fold(self.said_at, SystemTime::max)
+    }
+
+    /// Whether a list that is wanted is here.
+    pub(crate) fn has_some(&self, interest: Interest) -> bool {
+        Kind::ALL.into_iter().any(|kind| interest.wants(kind) && self.is_read(kind))
+    }
+
     /// Whether every list that is wanted is here, or said not to exist.
     pub(crate) fn has(&self, interest: Interest) -> bool {
         Kind::ALL.into_iter().filter(|kind| interest.wants(*kind)).all(|kind| self.is_known(kind))
@@ -251,12 +271,15 @@ impl Offered {
 
     /// Whether a list was read, or there is none.
     pub(crate) fn is_known(&self, kind: Kind) -> bool {
-        let is_read = match kind {
+        self.is_read(kind) || !self.offers(kind)
+    }
+
+    fn is_read(&self, kind: Kind) -> bool {
+        match kind {
             Kind::Tools => self.tools.is_some(),
             Kind::Prompts => self.prompts.is_some(),
             Kind::Resources => self.resources.is_some() && self.templates.is_some(),
-        };
-        is_read || !self.offers(kind)
+        }
     }
 
     /// Whether the server says the same about itself as in `other`.

@@ -19,7 +19,7 @@ use crate::trust::AdmittedServers;
 /// From this many servers on, a second thread is worth its start.
 const SHARED_MIN: usize = 16;
 
-/// What is kept of a server, and whether it can be believed.
+/// What is kept of a server, and whether it can be believed; nothing when nothing that is wanted was ever asked for.
 pub(super) type Remembered = Option<(Offered, Freshness)>;
 
 /// What is kept of some servers.
@@ -124,6 +124,7 @@ impl Reading {
             None => reader.load(server)?.offered,
         };
         let freshness = freshness(&offered, self.interest, &server.transport, self.now);
-        Some((offered, freshness))
+        let has_some = freshness != Freshness::Incomplete || offered.has_some(self.interest);
+        has_some.then_some((offered, freshness))
     }
 }

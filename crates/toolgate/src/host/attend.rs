@@ -13,11 +13,11 @@ use super::board::Board;
 use super::follow::{announce, announce_about, follow};
 use super::start_plan::{Life, StartPlan, start_plan};
 use crate::connect::{Connection, Difference, Kind, Stage, sentence};
-use crate::discovery::{Line, Live, Problem, ServerCatalog, discover};
+use crate::discovery::{Line, Live, Problem, ServerCatalog, discover, nothing_offered};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{HostEvent, Severity};
 use crate::host::Reconciled;
-use crate::kept::KeptPlace;
+use crate::kept::{Freshness, KeptPlace};
 use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::raw::StartMode;
 use crate::trust::AdmittedServers;
@@ -55,18 +55,20 @@ fn attend_to(board: &Arc<Board>, runtime: &Handle, line: &Line) {
     board.keep_task(line, task.abort_handle());
 }
 
-/// Shows what is kept of a server, where that is wanted.
+/// Shows what is kept of a server; where that is enough, nobody waits for more.
 fn begin(board: &Board, line: &Line, kept: Remembered) -> StartPlan {
     let config = line.config();
     let plan = start_plan(board.life, config.start, &config.transport, kept.as_ref().map(|(_, freshness)| *freshness));
-    match kept {
-        Some((offered, _)) if plan.shows_kept => {
-            board.manager.remember(config, offered.agreed());
-            board.put(Arc::new(ServerCatalog::new(line, None, Arc::new(offered), Vec::new())));
-            settle(board, line, None);
-        }
-        _ if !plan.connects => settle(board, line, None),
-        _ => {}
+    let mut problem = None;
+    if let Some((offered, freshness)) = kept {
+        board.manager.remember(config, offered.agreed(), offered.last_said_at());
+        let is_whole = freshness != Freshness::Incomplete;
+        let nothing = nothing_offered(line.server(), &offered, board.interest).filter(|_| is_whole);
+        problem = nothing.as_ref().map(|problem| problem.error.clone());
+        board.put(Arc::new(ServerCatalog::new(line, None, Arc::new(offered), nothing.into_iter().collect())));
+    }
+    if plan.settles {
+        settle(board, line, problem);
     }
     plan
 }

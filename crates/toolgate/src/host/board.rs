@@ -12,14 +12,14 @@ use super::ahead::{ReadAhead, Remembered};
 use super::shown::Shown;
 use super::start_plan::Life;
 use super::{HostBuilder, Memory};
-use crate::connect::{ConnectionManager, Wiring};
+use crate::connect::{ConnectionManager, Kind, Wiring};
 use crate::discovery::{Interest, Line, Offered, ServerCatalog, Traffic, Why};
 use crate::env::HostEnv;
 use crate::error::Error;
 use crate::event::{Diagnostic, DiscoveryState, HostEvent, HostEvents, Severity};
 use crate::kept::{KeptOffers, KeptPlace};
 use crate::limits::EVENTS_WAITING_MAX;
-use crate::registry::name::{Claim, Prefixes};
+use crate::registry::name::{Claim, Claims, Prefixes};
 use crate::registry::{Catalog, NameBook, Naming};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
@@ -211,10 +211,10 @@ impl Board {
 
     /// Has those servers say what they offer that have not said it in this run and have not failed to; they settle anew. `false` when there
     /// are none.
-    pub(super) fn wake(&self, shown: &Shown) -> bool {
+    pub(super) fn wake(&self, is_meant: impl Fn(&ServerName) -> bool) -> bool {
         let state = lock(&self.state);
         let is_silent = |line: &Line| state.offers.get(line.server()).is_none_or(|offer| offer.said_by.is_none());
-        let lines = state.attending.values().map(|attended| &attended.line).filter(|line| shown.has(line.server()));
+        let lines = state.attending.values().map(|attended| &attended.line).filter(|line| is_meant(line.server()));
         // Unsettled while nothing can be put up: whoever says something now settles after that.
         let silent = lines.filter(|line| is_silent(line) && self.manager.unsettle(line.config()));
         let silent: Vec<Line> = silent.cloned().collect();
@@ -278,7 +278,7 @@ impl Board {
         let now = *self.changes.borrow();
         let mut state = lock(&self.state);
         let State { offers, book, shown, .. } = &mut *state;
-        kept(shown, now, || build(&claims(self.manager.settled()), offers, self.naming, book))
+        kept(shown, now, || build(&claims(self.manager.settled(), offers), offers, self.naming, book))
     }
 
     pub(super) fn catalog_now(&self, shown: &Shown) -> Arc<Catalog> {
@@ -289,34 +289,24 @@ impl Board {
         let mut state = lock(&self.state);
         let State { offers, fresh, .. } = &mut *state;
         // Whoever looks for a name in it waits for those that could claim it.
-        let build = |servers: Vec<(ServerName, Claim)>| {
-            let firm: Vec<_> = servers.into_iter().map(|(name, _)| (name, Claim::Firm)).collect();
+        let build = |servers: Vec<ServerName>| {
+            let firm: Vec<_> = servers.into_iter().map(|name| (name, Claims::FIRM)).collect();
             build(&firm, offers, self.naming, &mut NameBook::for_once())
         };
-        match self.some_of(shown) {
-            Some(servers) => build(servers),
-            None => kept(fresh, now, || build(claims(self.manager.settled()))),
-        }
+        let all = self.manager.names();
+        let some: Vec<_> = all.iter().filter(|name| shown.has(name)).cloned().collect();
+        if some.len() < all.len() { build(some) } else { kept(fresh, now, || build(all)) }
     }
 
     /// What the servers that are shown offer, named as among all of them.
     fn catalog_kept(&self, shown: &Shown) -> Arc<Catalog> {
         let all = self.catalog();
-        let Some(servers) = self.some_of(shown) else { return all };
         let mut state = lock(&self.state);
         let State { offers, book, .. } = &mut *state;
-        build(&servers, offers, self.naming, book)
-    }
-
-    /// The servers that are shown, where there are others, each with its claim to names among all of them.
-    fn some_of(&self, shown: &Shown) -> Option<Vec<(ServerName, Claim)>> {
-        if !shown.are_lent() {
-            return None;
-        }
-        let mut servers = claims(self.manager.settled());
+        let mut servers = claims(self.manager.settled(), offers);
         let count = servers.len();
         servers.retain(|(name, _)| shown.has(name));
-        (servers.len() < count).then_some(servers)
+        if servers.len() < count { build(&servers, offers, self.naming, book) } else { all }
     }
 
     /// The servers that are shown, in order, and whether each has settled.
@@ -355,10 +345,12 @@ impl Board {
             let catalog = board.catalog_now(shown);
             match find(&catalog) {
                 Some((server, is_final)) => {
-                    let earlier = order.iter().take_while(|(name, _)| *name != server);
+                    let mut earlier = order.iter().take_while(|(name, _)| *name != server);
                     let is_final = is_final || shown.keeps_names();
-                    let is_safe = is_final || earlier.into_iter().all(|(_, is_settled)| *is_settled);
-                    is_safe.then_some(Ok((catalog, server)))
+                    let is_safe = is_final || earlier.all(|(_, is_settled)| *is_settled);
+                    // What is too old for a question is an answer only when its server cannot say it anew.
+                    let is_answer = self.life == Life::Long || order.contains(&(server.clone(), true));
+                    (is_safe && is_answer).then_some(Ok((catalog, server)))
                 }
                 None => is_complete.then_some(Err(catalog)),
             }
@@ -379,19 +371,26 @@ fn kept(slot: &mut Option<(u64, Arc<Catalog>)>, now: u64, build: impl FnOnce() -
     }
 }
 
-/// Who can be given names for good: all servers up to the first that has not said what it offers.
-fn claims(order: Vec<(ServerName, bool)>) -> Vec<(ServerName, Claim)> {
-    let mut claim = Claim::Firm;
-    let claimed = |(name, is_settled)| {
-        let own = claim;
-        claim = if is_settled { claim } else { Claim::Open };
+/// Who can be given names for good: all servers up to the first that has not said what it offers, neither now nor in an earlier run.
+fn claims(
+    order: Vec<(ServerName, bool)>,
+    offers: &HashMap<ServerName, Arc<ServerCatalog>>,
+) -> Vec<(ServerName, Claims)> {
+    let mut claims = Claims::FIRM;
+    let claimed = |(name, is_settled): (ServerName, bool)| {
+        let own = claims;
+        if !is_settled {
+            let is_known = |kind| offers.get(&name).is_some_and(|offer| offer.offered.is_known(kind));
+            let after = |claim, kind| if is_known(kind) { claim } else { Claim::Open };
+            claims = Claims { tools: after(own.tools, Kind::Tools), prompts: after(own.prompts, Kind::Prompts) };
+        }
         (name, own)
     };
     order.into_iter().map(claimed).collect()
 }
 
 fn build(
-    order: &[(ServerName, Claim)],
+    order: &[(ServerName, Claims)],
     offers: &HashMap<ServerName, Arc<ServerCatalog>>,
     naming: Naming,
     book: &mut NameBook,

@@ -1,4 +1,4 @@
-//! Whether a server is connected to at once, and whether what is kept of it is shown meanwhile. Pure.
+//! Whether a server is connected to at once, and whether what is kept of it is enough meanwhile. Pure.
 
 use crate::kept::Freshness;
 use crate::servers::TransportConfig;
@@ -13,11 +13,11 @@ pub(super) enum Life {
     Long,
 }
 
-/// How a server begins.
+/// How a server begins. What is kept of it is shown in any case, until it says something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StartPlan {
-    /// What is kept of it is shown, and counts until it says something else.
-    pub(super) shows_kept: bool,
+    /// Nobody has to wait for it: what is kept is enough for now, or it is started only when it is used.
+    pub(super) settles: bool,
     /// It is connected to now, and not only when somebody uses it.
     pub(super) connects: bool,
 }
@@ -30,17 +30,16 @@ pub(super) fn start_plan(
     kept: Option<Freshness>,
 ) -> StartPlan {
     let is_fresh = kept == Some(Freshness::Fresh);
-    let is_whole = matches!(kept, Some(Freshness::Fresh | Freshness::Stale));
-    match (life, start) {
-        (Life::OneQuestion, _) => StartPlan { shows_kept: is_fresh, connects: !is_fresh },
-        (Life::Long, StartMode::Lazy) => StartPlan { shows_kept: is_whole, connects: false },
-        (Life::Long, StartMode::Eager) => StartPlan { shows_kept: is_whole, connects: true },
+    let connects = match (life, start) {
+        (Life::OneQuestion, _) => !is_fresh,
+        (Life::Long, StartMode::Lazy) => false,
+        (Life::Long, StartMode::Eager) => true,
         // A process costs memory for as long as it runs; a connection to somebody who runs anyway costs nearly nothing.
-        (Life::Long, StartMode::Auto) => {
-            let is_process = matches!(transport, TransportConfig::Stdio(_));
-            StartPlan { shows_kept: is_whole, connects: !(is_fresh && is_process) }
-        }
-    }
+        (Life::Long, StartMode::Auto) => !(is_fresh && matches!(transport, TransportConfig::Stdio(_))),
+    };
+    // Work that goes on begins with what is old; a question is answered with it only when there is nothing better.
+    let is_enough = is_fresh || (life == Life::Long && kept == Some(Freshness::Stale));
+    StartPlan { settles: is_enough || !connects, connects }
 }
 
 #[cfg(test)]
@@ -60,22 +59,22 @@ mod tests {
         });
         let url = "https://a.example/mcp".into();
         let http = TransportConfig::Http(HttpConfig { url, headers: Default::default(), login: None });
-        let (all, none) = ([Some(Fresh), Some(Stale), Some(Incomplete), None], "");
+        let all = [Some(Fresh), Some(Stale), Some(Incomplete), None];
         let cases = [
-            // What each of `all` leads to: `k` is shown as kept, `c` is connected to.
-            (Life::OneQuestion, Auto, &stdio, ["k", "c", "c", "c"]),
-            (Life::OneQuestion, Lazy, &stdio, ["k", "c", "c", "c"]),
-            (Life::OneQuestion, Eager, &http, ["k", "c", "c", "c"]),
-            (Life::Long, Auto, &stdio, ["k", "kc", "c", "c"]),
-            (Life::Long, Auto, &http, ["kc", "kc", "c", "c"]),
-            (Life::Long, Eager, &stdio, ["kc", "kc", "c", "c"]),
-            (Life::Long, Lazy, &stdio, ["k", "k", none, none]),
-            (Life::Long, Lazy, &http, ["k", "k", none, none]),
+            // What each of `all` leads to: `s` is settled, `c` is connected to.
+            (Life::OneQuestion, Auto, &stdio, ["s", "c", "c", "c"]),
+            (Life::OneQuestion, Lazy, &stdio, ["s", "c", "c", "c"]),
+            (Life::OneQuestion, Eager, &http, ["s", "c", "c", "c"]),
+            (Life::Long, Auto, &stdio, ["s", "sc", "c", "c"]),
+            (Life::Long, Auto, &http, ["sc", "sc", "c", "c"]),
+            (Life::Long, Eager, &stdio, ["sc", "sc", "c", "c"]),
+            (Life::Long, Lazy, &stdio, ["s", "s", "s", "s"]),
+            (Life::Long, Lazy, &http, ["s", "s", "s", "s"]),
         ];
         for (life, start, transport, expected) in cases {
             let words = all.map(|kept| {
-                let StartPlan { shows_kept, connects } = start_plan(life, start, transport, kept);
-                [(shows_kept, "k"), (connects, "c")].map(|(is, word)| if is { word } else { "" }).concat()
+                let StartPlan { settles, connects } = start_plan(life, start, transport, kept);
+                [(settles, "s"), (connects, "c")].map(|(is, word)| if is { word } else { "" }).concat()
             });
             assert_eq!(words, expected, "{life:?} {start:?} {}", transport.kind());
         }

@@ -51,18 +51,8 @@ fn times(offered: &Offered, kind: Kind) -> Vec<(SystemTime, CacheHint)> {
         ],
     };
     let read: Vec<_> = read.into_iter().flatten().collect();
-    if read.is_empty() { vec![(said_at(offered), CacheHint::default())] } else { read }
-}
-
-/// When the server said which lists it has: with the list that was read last. One that has none at all is asked again each time.
-fn said_at(offered: &Offered) -> SystemTime {
-    let times = [
-        offered.tools.as_ref().map(|list| list.read_at),
-        offered.prompts.as_ref().map(|list| list.read_at),
-        offered.resources.as_ref().map(|list| list.read_at),
-        offered.templates.as_ref().map(|list| list.read_at),
-    ];
-    times.into_iter().flatten().max().unwrap_or(SystemTime::UNIX_EPOCH)
+    // That there is none was said with everything else.
+    if read.is_empty() { vec![(offered.last_said_at(), CacheHint::default())] } else { read }
 }
 
 #[cfg(test)]

@@ -83,6 +83,7 @@ fn only_what_is_wanted_counts() {
     let no_templates = Offered { templates: None, ..whole.clone() };
     let tools_only = Offered { tools: Some(list(&[], 100_000)), ..offered(r#"{"tools":{},"prompts":null}"#) };
     let old_tools_only = Offered { tools: Some(list(&[], 10)), ..tools_only.clone() };
+    let nothing = |capabilities: &str, seconds| Offered { said_at: at(seconds), ..offered(capabilities) };
     let cases = [
         ("everything", &whole, Interest::ALL, Freshness::Stale),
         ("young tools", &whole, Interest::TOOLS, Freshness::Fresh),
@@ -96,8 +97,11 @@ fn only_what_is_wanted_counts() {
         ("said not to exist just now", &tools_only, Interest::PROMPTS, Freshness::Fresh),
         ("said not to exist long ago", &old_tools_only, Interest::PROMPTS, Freshness::Stale),
         ("never asked", &offered(all), Interest::TOOLS, Freshness::Incomplete),
-        ("nothing to ask for", &offered("{}"), Interest::TOOLS, Freshness::Stale),
-        ("no capabilities", &offered("null"), Interest::ALL, Freshness::Stale),
+        ("nothing to ask for", &nothing("{}", 100_000), Interest::TOOLS, Freshness::Fresh),
+        ("nothing to ask for, long ago", &nothing("{}", 10), Interest::TOOLS, Freshness::Stale),
+        ("no capabilities", &nothing("null", 100_000), Interest::ALL, Freshness::Fresh),
+        ("only prompts, not asked for", &nothing(r#"{"prompts":{}}"#, 100_000), Interest::TOOLS, Freshness::Fresh),
+        ("only prompts, long ago", &nothing(r#"{"prompts":{}}"#, 10), Interest::TOOLS, Freshness::Stale),
         ("nothing wanted", &offered(all), Interest::NONE, Freshness::Fresh),
     ];
     let transport = TransportConfig::Stdio(program("x", &[]));

@@ -21,6 +21,7 @@ use crate::env::HostEnv;
 use crate::error::Result;
 use crate::limits::{
     CATALOGUE_BYTES_MAX, CATALOGUE_SWEEP_MS, CATALOGUE_UNUSED_MS, CATALOGUES_BYTES_MAX, CATALOGUES_MAX,
+    CATALOGUES_NEW_MAX,
 };
 use crate::own_files::{self, Bounds};
 use crate::server_name::ServerName;
@@ -125,12 +126,18 @@ impl KeptOffers {
         self.0.folder.join(own_files::name_of(name.as_ref()))
     }
 
-    /// Removes what nobody asks for any more, once a day.
+    /// Whether it is time to look for what nobody asks for any more: once a day, and when many were added since.
+    fn is_sweep_due(&self, added: Added) -> bool {
+        let folder = &self.0.folder;
+        let are_too_many =
+            added == Added::New && own_files::are_too_many_new(&folder.join("added"), CATALOGUES_NEW_MAX);
+        let every = Duration::from_millis(CATALOGUE_SWEEP_MS);
+        own_files::is_due(&folder.join("swept"), every, self.0.env.clock.now()) || are_too_many
+    }
+
+    /// Removes what nobody asks for any more.
     fn sweep(&self) {
         let now = self.0.env.clock.now();
-        if !own_files::is_due(&self.0.folder.join("swept"), Duration::from_millis(CATALOGUE_SWEEP_MS), now) {
-            return;
-        }
         let age = Duration::from_millis(CATALOGUE_UNUSED_MS);
         let bounds = Bounds { age, files: CATALOGUES_MAX, bytes: CATALOGUES_BYTES_MAX };
         match own_files::take_stock(&self.0.folder, now) {
@@ -164,6 +171,13 @@ impl KeptReader<'_> {
     }
 }
 
+/// Whether something was kept of a server before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Added {
+    New,
+    Known,
+}
+
 /// Where the offer of one server is kept.
 #[derive(Clone, Debug)]
 pub struct KeptPlace {
@@ -193,12 +207,21 @@ impl KeptPlace {
             .ok()
     }
 
+    /// Whether something is kept here.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        self.offers.key().is_some_and(|key| self.offers.file(key, &self.fingerprint).exists())
+    }
+
     /// Keeps what the server offers, together with lists that are kept of it and that it was not asked for this time.
     pub fn keep(&self, offered: &Offered) {
+        let added = if self.is_taken() { Added::Known } else { Added::New };
         if let Err(error) = self.try_to_keep(offered) {
             tracing::debug!(server = %self.server, %error, "what the server offers is not kept");
         }
-        self.offers.sweep();
+        if self.offers.is_sweep_due(added) {
+            self.offers.sweep();
+        }
     }
 
     fn try_to_keep(&self, offered: &Offered) -> Result<(), Box<dyn std::error::Error>> {

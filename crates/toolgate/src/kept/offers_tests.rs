@@ -11,7 +11,7 @@ use crate::connect::Kind;
 use crate::discovery::Offered;
 use crate::env::{Clock, HostDirs, HostEnv};
 use crate::kept::sample::{list, offered, raw, stdio};
-use crate::limits::CATALOGUE_BYTES_MAX;
+use crate::limits::{CATALOGUE_BYTES_MAX, CATALOGUES_NEW_MAX};
 
 const TOOL: &str = r#"{"name":"t","inputSchema":{}}"#;
 const ALL: &str = r#"{"tools":{},"prompts":{},"resources":{}}"#;
@@ -88,7 +88,11 @@ fn what_is_kept_is_found_by_others_until_it_is_forgotten() {
     assert_eq!(format!("{:?}", kept.offered), format!("{:?}", tools(5)));
     assert!(room.offers().load(&other).is_none());
     let names = room.names();
-    assert_eq!((room.files().len(), names.len()), (1, 3), "an offer, the key, and when it was swept: {names:?}");
+    assert_eq!(
+        (room.files().len(), names.len()),
+        (1, 4),
+        "an offer, the key, when it was swept, and how many were added: {names:?}"
+    );
     for name in &names {
         let text = fs::read_to_string(room.catalogues().join(name)).unwrap();
         assert!(!text.contains("secret-value") && !name.contains("secret"), "{name}: {text}");
@@ -282,6 +286,24 @@ fn an_offer_that_is_too_large_is_not_kept_and_the_old_one_neither() {
     offers.keep(&server, &Offered { tools: Some(list(&[&entry], 1)), ..tools(1) });
     assert!(offers.load(&server).is_none());
     assert!(room.files().is_empty());
+}
+
+#[test]
+fn what_nobody_asks_for_is_swept_when_many_are_added() {
+    let room = Room::new();
+    let (old, offers) = (stdio("old", &[]), room.offers());
+    offers.keep(&old, &tools(1));
+    set_time(&room.files()[0], room.watch.now() - Duration::from_secs(31 * 24 * 60 * 60));
+    let last = CATALOGUES_NEW_MAX - 1;
+    for nth in 1..last {
+        let new = stdio(&format!("new{nth}"), &[]);
+        offers.keep(&new, &tools(1));
+        offers.keep(&new, &tools(2));
+    }
+    assert!(offers.load(&old).is_some(), "what was known before is not counted");
+    offers.keep(&stdio("last", &[]), &tools(1));
+    assert!(offers.load(&old).is_none());
+    assert_eq!(u64::try_from(room.files().len()).unwrap(), last);
 }
 
 #[test]

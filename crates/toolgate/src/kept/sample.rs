@@ -63,6 +63,7 @@ pub(super) fn offered(capabilities: &str) -> Offered {
         info: raw(r#"{"name":"sample","version":"1"}"#),
         capabilities: raw(capabilities),
         instructions: None,
+        said_at: at(0),
         tools: None,
         prompts: None,
         resources: None,

@@ -16,7 +16,7 @@ use crate::discovery::{Offered, OfferedList, UnusableEntry};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Counted up when the same bytes would mean something else.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 /// What is said of a file that is not as expected.
 const WORDS_CHARS: usize = 200;
@@ -53,6 +53,7 @@ struct WrittenOffer<R> {
     info: R,
     capabilities: R,
     instructions: Option<String>,
+    said_at: u64,
     tools: Option<WrittenList>,
     prompts: Option<WrittenList>,
     resources: Option<WrittenList>,
@@ -100,6 +101,7 @@ impl KeptOffer {
             info: RawJson::part_of(&head, written.info),
             capabilities: RawJson::part_of(&head, written.capabilities),
             instructions: written.instructions,
+            said_at: time(written.said_at).map_err(broken)?,
             tools: entries.list(written.tools).map_err(broken)?,
             prompts: entries.list(written.prompts).map_err(broken)?,
             resources: entries.list(written.resources).map_err(broken)?,
@@ -137,6 +139,7 @@ pub(super) fn write(server: &str, offered: &Offered) -> Result<Vec<u8>> {
         info: &offered.info,
         capabilities: &offered.capabilities,
         instructions: offered.instructions.clone(),
+        said_at: millis(offered.said_at),
         tools: offered.tools.as_ref().map(written_list),
         prompts: offered.prompts.as_ref().map(written_list),
         resources: offered.resources.as_ref().map(written_list),
@@ -195,14 +198,24 @@ fn other_format(format: u64) -> String {
 
 fn written_list<T: Entry>(list: &OfferedList<T>) -> WrittenList {
     let set_aside = |entry: &UnusableEntry| WrittenUnusable { name: entry.name.clone(), reason: entry.reason.clone() };
-    let since_epoch = list.read_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     WrittenList {
-        read_at: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+        read_at: millis(list.read_at),
         ttl_ms: list.cache.ttl_ms,
         is_public: list.cache.is_public,
         set_aside: list.set_aside.iter().map(set_aside).collect(),
         lengths: list.entries.iter().map(|entry| entry.raw().as_bytes().len()).collect(),
     }
+}
+
+/// A time as it is written.
+fn millis(time: SystemTime) -> u64 {
+    let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn time(millis: u64) -> Result<SystemTime, String> {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+    time.ok_or_else(|| "it was said at no time".to_owned())
 }
 
 fn append<T: Entry>(bytes: &mut Vec<u8>, list: Option<&OfferedList<T>>) {
@@ -222,14 +235,13 @@ impl Entries {
         let Some(written) = written else { return Ok(None) };
         let entries = written.lengths.into_iter().map(|length| T::read(self.next(length)?).map(Arc::new));
         let entries = entries.collect::<Result<_, String>>()?;
-        let read_at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(written.read_at));
         let set_aside =
             written.set_aside.into_iter().map(|WrittenUnusable { name, reason }| UnusableEntry { name, reason });
         Ok(Some(OfferedList {
             entries,
             set_aside: set_aside.collect(),
             cache: CacheHint { ttl_ms: written.ttl_ms, is_public: written.is_public },
-            read_at: read_at.ok_or("it was read at no time")?,
+            read_at: time(written.read_at)?,
         }))
     }
 

@@ -30,6 +30,7 @@ fn small() -> KeptOffer {
     };
     kept(Offered {
         instructions: Some("be kind \u{1F600} \"\\\n".to_owned()),
+        said_at: at(6),
         tools: Some(tools),
         prompts: Some(list(&[], 8)),
         resources: Some(list(&[r#"{"uri":"a:b"}"#], 9)),
@@ -114,9 +115,9 @@ fn opened(bytes: Vec<u8>) -> (String, Vec<u8>) {
 #[test]
 fn the_file_is_as_documented() {
     let offer = kept(Offered { tools: Some(list(&[r#"{"name": "t","inputSchema":{}}"#], 1)), ..offered("{}") });
-    let head = r#"{"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"tools":{"readAt":1000,"ttlMs":null,"isPublic":false,"setAside":[],"lengths":[30]},"prompts":null,"resources":null,"templates":null}"#;
+    let head = r#"{"server":"s","version":"2025-11-25","era":"legacy","info":{"name":"sample","version":"1"},"capabilities":{},"instructions":null,"saidAt":0,"tools":{"readAt":1000,"ttlMs":null,"isPublic":false,"setAside":[],"lengths":[30]},"prompts":null,"resources":null,"templates":null}"#;
     let rest = format!(r#"{head}{{"name": "t","inputSchema":{{}}}}"#);
-    let first = format!(r#"{{"format":3,"head":{},"sum":{}}}"#, head.len(), sum(rest.as_bytes()));
+    let first = format!(r#"{{"format":4,"head":{},"sum":{}}}"#, head.len(), sum(rest.as_bytes()));
     assert_eq!(String::from_utf8(offer.to_bytes().unwrap()).unwrap(), format!("{first}\n{rest}"));
 }
 
@@ -184,6 +185,8 @@ fn a_head_of_another_form_is_none() {
     let hostile = [
         list(r#"{"readAt":-1,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[]}"#),
         list(r#"{"readAt":1e300,"ttlMs":0,"isPublic":false,"setAside":[],"lengths":[]}"#),
+        good.replace("\"saidAt\":6000", "\"saidAt\":-1"),
+        good.replace("\"saidAt\":6000,", ""),
         list(r#"{"readAt":1,"ttlMs":0.5,"isPublic":false,"setAside":[],"lengths":[]}"#),
         list(r#"{"readAt":1,"ttlMs":0,"isPublic":1,"setAside":[],"lengths":[]}"#),
         list(r#"{"readAt":1,"ttlMs":0,"isPublic":true,"setAside":[7],"lengths":[]}"#),
@@ -211,9 +214,9 @@ fn a_head_of_another_form_is_none() {
 fn a_file_that_begins_otherwise_is_none() {
     let good = String::from_utf8(small().to_bytes().unwrap()).unwrap();
     let cases = [
-        (good.replacen("\"format\":3", "\"format\":2", 1), "it has format 2, this toolgate writes 3"),
-        (r#"{"format":2,"server":"s","tools":null}"#.to_owned(), "it has format 2, this toolgate writes 3"),
-        ("{\"format\":9,\"all\":\"else\"}\n{}".to_owned(), "it has format 9, this toolgate writes 3"),
+        (good.replacen("\"format\":4", "\"format\":3", 1), "it has format 3, this toolgate writes 4"),
+        (r#"{"format":3,"server":"s","tools":null}"#.to_owned(), "it has format 3, this toolgate writes 4"),
+        ("{\"format\":9,\"all\":\"else\"}\n{}".to_owned(), "it has format 9, this toolgate writes 4"),
         (good.replacen("\"head\":", "\"head\":9", 1), "it is not as it was written"),
         (good.replacen("\"sum\":", "\"sum\":1", 1), "it does not begin like one"),
         (good.replacen("\"sum\":", "\"som\":", 1), "it does not begin like one"),

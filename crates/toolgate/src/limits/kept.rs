@@ -21,6 +21,9 @@ pub const CATALOGUE_UNUSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// How often kept offers that are too old or too many are looked for.
 pub const CATALOGUE_SWEEP_MS: u64 = 24 * 60 * 60 * 1000;
 
+/// After how many new offers they are looked for before it is time: every run in a fresh folder adds some.
+pub const CATALOGUES_NEW_MAX: u64 = 256;
+
 /// How long the list of a local server is believed when it does not say so itself: it changes with its program, which is looked at.
 pub const CATALOGUE_LOCAL_FRESH_MS: u64 = 24 * 60 * 60 * 1000;
 

@@ -6,4 +6,4 @@ mod file;
 mod sweep;
 
 pub(crate) use file::{is_name, name_of, open, put, read};
-pub(crate) use sweep::{Bounds, OwnFile, is_due, surplus, take_stock};
+pub(crate) use sweep::{Bounds, OwnFile, are_too_many_new, is_due, surplus, take_stock};

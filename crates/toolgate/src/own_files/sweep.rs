@@ -1,7 +1,7 @@
 //! Sweeping a folder of such files: what there is, and which of it has to go. Deciding is pure.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -80,6 +80,26 @@ pub(crate) fn is_due(stamp: &Path, every: Duration, now: SystemTime) -> bool {
         }
     }
     is_due
+}
+
+/// Notes that there is one more file; whether there are so many more by now. Then it counts from the beginning.
+pub(crate) fn are_too_many_new(tally: &Path, most: u64) -> bool {
+    let mut options = fs::File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let noted = options.open(tally).and_then(|mut file| {
+        file.write_all(b"+")?;
+        let are_too_many = file.metadata()?.len() >= most;
+        if are_too_many {
+            file.set_len(0)?;
+        }
+        Ok(are_too_many)
+    });
+    noted.unwrap_or_else(|error| {
+        tracing::debug!(tally = %tally.display(), %error, "cannot note how many files are new");
+        false
+    })
 }
 
 /// What has a time to come is new.

@@ -9,7 +9,9 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::{Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints};
 
 use super::idle_nulls::without_idle_nulls;
-use super::name::{BETWEEN, Claim, ExposedName, NameBook, Named, Naming, Prefixes, ToolId, Why, clean, qualified};
+use super::name::{
+    BETWEEN, Claim, Claims, ExposedName, NameBook, Named, Naming, Prefixes, ToolId, Why, clean, qualified,
+};
 use crate::asker::Asker;
 use crate::discovery::{Availability, Filtered, Live, Quarantined, ServerCatalog};
 use crate::error::{Error, ErrorKind, Result};
@@ -209,15 +211,15 @@ impl CatalogPrompt {
 }
 
 impl Catalog {
-    /// Builds a catalog. `servers` stand in the order of the settings, each with its claim to names; `all` are the names of all servers, also of
+    /// Builds a catalog. `servers` stand in the order of the settings, each with its claims to names; `all` are the names of all servers, also of
     /// those that are not there.
     pub(crate) fn build(
-        servers: Vec<(Arc<ServerCatalog>, Claim)>,
+        servers: Vec<(Arc<ServerCatalog>, Claims)>,
         all: &Prefixes,
         naming: Naming,
         book: &mut NameBook,
     ) -> Self {
-        let (servers, claims): (_, Vec<Claim>) = servers.into_iter().unzip();
+        let (servers, claims): (_, Vec<Claims>) = servers.into_iter().unzip();
         let mut catalog = Self { servers, ..Self::default() };
         let count = catalog.servers.iter().map(|offer| offer.tools.len()).sum();
         book.expect(count);
@@ -226,7 +228,7 @@ impl Catalog {
         for ((index, offer), claim) in (0..).zip(&catalog.servers).zip(&claims) {
             let trusted = offer.line.config().trust;
             for tool in &offer.tools {
-                let Named { name, id, why } = book.name((naming, *claim), all, offer.server(), &tool.name);
+                let Named { name, id, why } = book.name((naming, claim.tools), all, offer.server(), &tool.name);
                 let position = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
                 catalog.by_name.insert(name.clone(), position);
                 catalog.tools.push(CatalogTool { name, id, trusted, renamed: why, tool: tool.clone(), server: index });
@@ -237,11 +239,12 @@ impl Catalog {
         catalog
     }
 
-    fn gather_prompts(&mut self, claims: &[Claim], book: &mut NameBook) {
+    fn gather_prompts(&mut self, claims: &[Claims], book: &mut NameBook) {
         for (offer, claim) in self.servers.iter().zip(claims) {
             for prompt in &offer.prompts {
-                let (server, name) = (offer.server().clone(), book.name_prompt(*claim, offer.server(), &prompt.name));
-                let is_name_final = *claim == Claim::Firm;
+                let (server, name) =
+                    (offer.server().clone(), book.name_prompt(claim.prompts, offer.server(), &prompt.name));
+                let is_name_final = claim.prompts == Claim::Firm;
                 self.prompts.push(CatalogPrompt { name, is_name_final, server, prompt: prompt.clone() });
             }
         }

@@ -64,6 +64,17 @@ pub(crate) enum Claim {
     Open,
 }
 
+/// Whether what a server offers can be given names for good: other servers may have said the one and not the other yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Claims {
+    pub(crate) tools: Claim,
+    pub(crate) prompts: Claim,
+}
+
+impl Claims {
+    pub(crate) const FIRM: Self = Self { tools: Claim::Firm, prompts: Claim::Firm };
+}
+
 /// The names given so far. A name once given stays with its tool or prompt.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {

@@ -1,6 +1,7 @@
 //! Servers that are never satisfied, and those that want more: a person is asked a bounded number of times, and a call that works runs once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use toolgate::auth::guide::LoginReason;
@@ -8,6 +9,7 @@ use toolgate::connect::NobodyToAsk;
 use toolgate_testkit::AuthScript;
 use toolgate_testkit::auth_server::Answer;
 
+use crate::lifecycle_room::in_time;
 use crate::login_room::{LoginRoom, Way};
 use crate::support::{call, text};
 
@@ -69,6 +71,13 @@ async fn a_call_that_needs_more_works_after_one_more_login() {
     let scopes: Vec<_> = asked.iter().filter_map(|request| request.parameter("scope")).collect();
     assert_eq!(scopes, ["read", "read write"]);
     assert_eq!(room.server.service_record().count("tools/call"), 2);
+    // Whoever has logged in may be offered something else: more is read than at the beginning, and when the server is asked to tell.
+    let read_again = async {
+        while room.server.service_record().count("tools/list") < 3 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    in_time(read_again).await;
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ mod lifecycle_facade;
 mod lifecycle_lost_calls;
 mod lifecycle_memory;
 mod lifecycle_news;
+mod lifecycle_old_memory;
 mod lifecycle_room;
 mod lifecycle_start;
 mod lifecycle_supervisor;

@@ -1,10 +1,7 @@
 //! `toolgate mcp logout`: forgets logins.
 
-use std::sync::Arc;
-
 use clap::Args;
 use toolgate::kept::KeptOffers;
-use toolgate::servers::ServerConfig;
 use toolgate::shape::visible;
 use toolgate::{Host, Interest, ServerName};
 
@@ -34,11 +31,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     session.with_host(&configured.plan(Interest::NONE).without_login(), async |host: &Host, printer| {
         let forgotten = if arguments.all { forget_all(host)? } else { forget(host, &arguments.names)? };
         // What a server offered to somebody who was logged in is not for somebody who is not.
-        let kept = KeptOffers::new(&configured.setup().env);
-        let is_meant =
-            |server: &&Arc<ServerConfig>| arguments.all || arguments.names.iter().any(|name| **name == *server.name);
-        for server in configured.setup().servers.active.iter().filter(is_meant) {
-            let _there_was_something = kept.forget(server);
+        if arguments.all {
+            let _of_how_many = KeptOffers::new(&configured.setup().env).forget_all();
+        } else {
+            configured.forget_offers(&arguments.names);
         }
         match printer.form() {
             Form::Json => printer.json(|json| {

@@ -60,6 +60,7 @@ pub(super) fn import(session: &mut Session, file: &Path, identity: Option<&Path>
     session.with_host(&configured.plan(Interest::NONE).without_login(), async |host: &Host, printer| {
         let taken = host.login_store().import(&bundle, &key)?;
         let names: Vec<String> = taken.iter().map(|key| key.server().to_string()).collect();
+        configured.forget_offers(&names);
         tell(printer, "imported", &names, &[])?;
         Ok(Ending::Done)
     })
@@ -88,6 +89,7 @@ pub(super) fn import_gemini(session: &mut Session, file: Option<&Path>) -> Resul
             notes.extend(one.notes.iter().map(|note| format!("{}: {note}", one.key.server())));
             host.login_store().put(&one.key, one.login)?;
         }
+        configured.forget_offers(&names);
         tell(printer, "imported", &names, &notes)?;
         Ok(Ending::Done)
     })
