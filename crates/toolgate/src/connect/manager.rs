@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use toolgate_wire::{ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
 
 use super::client_side::OurSide;
@@ -102,9 +102,6 @@ impl Entry {
     /// Nothing more is to be found out about it.
     fn give_up(&mut self) -> Option<Connection> {
         self.is_settled = true;
-        if self.status == ServerStatus::Connecting {
-            self.status = ServerStatus::Disconnected;
-        }
         self.connection.take()
     }
 
@@ -176,8 +173,9 @@ impl ConnectionManager {
     /// Makes `servers` the ones on the board, in their order. One that is there and means the same stays as it is.
     pub(crate) fn reconcile(&self, servers: AdmittedServers) -> Difference {
         let now = self.now();
-        let mut board = self.board();
         let mut difference = Difference::default();
+        let mut gone = Vec::new();
+        let mut board = self.board();
         let mut before = std::mem::take(&mut *board);
         for config in servers.into_inner() {
             let same = before.iter().position(|entry| entry.config.means_the_same(&config));
@@ -190,10 +188,23 @@ impl ConnectionManager {
                 }
             }
         }
+        drop(board);
         for mut entry in before {
-            difference.retire.extend(entry.connection.take());
-            difference.stop.push(entry.config.name.clone());
+            let name = entry.config.name.clone();
+            match entry.connection.take() {
+                Some(connection) => {
+                    gone.push((name.clone(), ServerStatus::Disconnecting));
+                    difference.retire.push(connection);
+                }
+                // Nothing has to end first.
+                None if entry.status == ServerStatus::Connecting => {
+                    gone.push((name.clone(), ServerStatus::Disconnected))
+                }
+                None => {}
+            }
+            difference.stop.push(name);
         }
+        gone.into_iter().for_each(|(name, status)| (self.wiring.on_status)(&name, status, None));
         difference
     }
 
@@ -203,6 +214,10 @@ impl ConnectionManager {
         retiring().push(connection.clone());
         connection.clone().retire().await;
         retiring().retain(|other| !other.is_same(&connection));
+        // One that has a place on the board is told of there.
+        if !self.board().iter().any(|entry| entry.config.name == *connection.server()) {
+            (self.wiring.on_status)(connection.server(), ServerStatus::Disconnected, None);
+        }
     }
 
     /// Whether that is still what a server on the board means.
@@ -284,7 +299,8 @@ impl ConnectionManager {
         };
         let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
         let running = watch::Sender::new(0);
-        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up }))
+        let suspected = Notify::new();
+        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up, suspected }))
     }
 
     /// Whether the person logged in to a server that asked for it, so that it is worth trying again.
@@ -381,7 +397,10 @@ impl ConnectionManager {
     /// Closes all connections in order, all at once.
     pub(crate) async fn close_all(&self) {
         self.is_closed.store(true, Ordering::Release);
+        let is_starting = |entry: &&Entry| entry.status == ServerStatus::Connecting;
+        let starting: Vec<_> = self.board().iter().filter(is_starting).map(|entry| entry.config.clone()).collect();
         let mut open: Vec<Connection> = self.board().iter_mut().filter_map(Entry::give_up).collect();
+        starting.iter().for_each(|config| self.change(config, ServerStatus::Disconnected, |_| ()));
         open.append(&mut self.retiring.lock().unwrap_or_else(PoisonError::into_inner));
         let closing = open.iter().map(|connection| async {
             self.change(connection.config(), ServerStatus::Disconnecting, |_| ());
