@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::time::SystemTime;
 
 use clap::Args;
+use jiff::Timestamp;
 use toolgate::auth::store::KeptLogin;
 use toolgate::expose::SlashCommand;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
@@ -20,7 +21,7 @@ use crate::configured::{Configured, error_of, of_broken, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::listing::{counted, offer_counts, shown_target, transport};
+use crate::listing::{counted, next_attempt, offer_counts, shown_target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -89,8 +90,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
     let filter = arguments.filter.as_deref();
-    let listing =
-        Listing { configured: &configured, held_back: &held_back, detail: arguments.detail(), filter, commands: &[] };
+    let listing = Listing {
+        configured: &configured,
+        held_back: &held_back,
+        detail: arguments.detail(),
+        filter,
+        commands: &[],
+        now: None,
+    };
     if arguments.no_connect || reason.is_some() {
         let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref())).collect();
         let printer = &mut session.printer;
@@ -154,7 +161,8 @@ fn of_session(
     let rules = call_rules::for_listing(session, listing.configured.setup()).unwrap_or_default();
     let looked_at = host.with_rules(rules, &listing.configured.setup().env);
     let commands = lasting.prompts();
-    let listing = Listing { commands: &commands, ..*listing };
+    let now = Some(session.env().clock.now());
+    let listing = Listing { commands: &commands, now, ..*listing };
     listing.print_live(&mut session.printer, &looked_at, (&views, &host.catalog()), troubles)?;
     if session.printer.form() == Form::Text {
         lasting.undeclared().iter().try_for_each(|line| session.printer.line(line))?;
@@ -170,6 +178,8 @@ struct Listing<'a> {
     filter: Option<&'a str>,
     /// Prompts as commands, in a session.
     commands: &'a [SlashCommand],
+    /// What time it is, in a session: its servers are tried again.
+    now: Option<SystemTime>,
 }
 
 impl Listing<'_> {
@@ -183,7 +193,13 @@ impl Listing<'_> {
         let kept = host.kept_logins().unwrap_or_default();
         let line = |view| {
             let line = Line::live(view, catalog, host, troubles);
-            Line { login: login_of(view, &kept), offering: line.offering.with_commands(self.commands), ..line }
+            let next_attempt = self.now.and_then(|now| Some((view.next_attempt?, now)));
+            Line {
+                next_attempt,
+                login: login_of(view, &kept),
+                offering: line.offering.with_commands(self.commands),
+                ..line
+            }
         };
         self.print(printer, views.iter().map(line).collect())?;
         Ok(printer.flush()?)
@@ -243,6 +259,10 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
+    /// Since when it stands like that.
+    since: Option<SystemTime>,
+    /// When it is tried again, and what time it is.
+    next_attempt: Option<(SystemTime, SystemTime)>,
     /// What is said about it beside the list.
     trouble: Option<CommandError>,
     is_resting: bool,
@@ -265,6 +285,8 @@ impl<'a> Line<'a> {
             origin: &config.origin,
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
+            since: None,
+            next_attempt: None,
             trouble: None,
             is_resting: false,
             description: config.description.as_deref(),
@@ -297,6 +319,7 @@ impl<'a> Line<'a> {
             info: agreed.map(|agreed| agreed.info.clone()),
             counts: offer_counts(view.name(), catalog),
             error: trouble.as_ref().map(CommandError::in_one_line),
+            since: Some(view.since),
             is_resting: view.is_remembered && trouble.is_none(),
             trouble: trouble.filter(|_| view.is_settled),
             offering: Offering::of(view.name(), catalog, host),
@@ -318,6 +341,8 @@ impl<'a> Line<'a> {
             origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
+            since: None,
+            next_attempt: None,
             trouble: None,
             is_resting: false,
             description: None,
@@ -328,8 +353,10 @@ impl<'a> Line<'a> {
 
     fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
         let target = self.target();
+        let next_attempt = self.next_attempt.and_then(|(at, now)| next_attempt(Some(at), now));
         let Self { name, status, reason, is_resting, login, description, offering, trouble, .. } = self;
-        let text = ServerText { name, status, reason, is_resting, login, target: &target, description, offering };
+        let target = &target;
+        let text = ServerText { name, status, reason, next_attempt, is_resting, login, target, description, offering };
         text.print(printer, detail)?;
         if let Some(trouble) = trouble {
             // Where both are seen, it stands at its server.
@@ -387,6 +414,8 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     object.string("name", line.name)?;
     object.string("status", line.status.as_str())?;
     object.optional_string("reason", line.reason)?;
+    object.optional_string("since", line.since.map(timestamp).as_deref())?;
+    object.optional_string("nextAttempt", line.next_attempt.map(|(at, _)| timestamp(at)).as_deref())?;
     object.optional_string("transport", line.transport)?;
     object.optional_string("target", line.target.as_deref())?;
     object.optional_string("protocolVersion", line.version.as_deref())?;
@@ -399,6 +428,12 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     object.optional_string("extension", line.extension)?;
     object.array("replaces", configured.losers(line.name), write_origin)?;
     object.optional_string("error", line.error.as_deref())
+}
+
+/// A moment as RFC 3339 writes it, to the second.
+fn timestamp(at: SystemTime) -> String {
+    let at = Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH);
+    Timestamp::from_second(at.as_second()).unwrap_or(at).to_string()
 }
 
 /// Where something is written.
