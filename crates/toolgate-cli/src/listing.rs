@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::io::Result;
 use std::iter::repeat_n;
+use std::time::SystemTime;
 
 use toolgate::connect::trouble;
 use toolgate::discovery::Quarantined;
 use toolgate::registry::Catalog;
 use toolgate::shape::visible;
 use toolgate::wire::Era;
-use toolgate::{ServerName, ServerView};
+use toolgate::{ServerName, ServerStatus, ServerView};
 
 use crate::columns::{cut, summary, width};
 use crate::json::ObjectWriter;
@@ -99,6 +100,19 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
         1 => format!("1 {one}"),
         more => format!("{more} {one}s"),
     }
+}
+
+/// Why what a server offers cannot be used now, and when it is tried again; nothing when it can be.
+pub(crate) fn unavailable(view: &ServerView, now: SystemTime) -> Option<String> {
+    let error = view.error.as_ref().filter(|_| view.status != ServerStatus::Connected)?;
+    let next = next_attempt(view.next_attempt, now).map(|next| format!("; {next}")).unwrap_or_default();
+    Some(visible::line(&format!("unavailable: {error}{next}")).into_owned())
+}
+
+/// `next attempt in 5 s`, where one is planned.
+pub(crate) fn next_attempt(at: Option<SystemTime>, now: SystemTime) -> Option<String> {
+    let wait = at?.duration_since(now).unwrap_or_default();
+    Some(format!("next attempt in {} s", wait.as_millis().div_ceil(1_000)))
 }
 
 /// How many tools, prompts and resources a server offers.

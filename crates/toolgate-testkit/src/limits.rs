@@ -46,6 +46,9 @@ pub const CHAOS_DRIP_MS: u64 = 6;
 /// Notifications that a chaos server sends at once; more than any queue of a client should need.
 pub const CHAOS_FLOOD_COUNT: usize = 500;
 
+/// Calls between two that go wrong surely, so that a server is of use meanwhile.
+pub const CHAOS_CALLS_APART_COUNT: u64 = 5;
+
 /// A line that no client is to keep in memory.
 pub const CHAOS_HUGE_LINE_BYTES: usize = 100 * 1024 * 1024;
 

@@ -1,6 +1,7 @@
 //! `Call`: one request to the other side, its two time limits, its progress, and what happens when it is given up.
 
 use std::fmt;
+use std::hash::Hasher;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,27 @@ use crate::raw::RawJson;
 
 /// The number under which a call of ours waits.
 pub type CallId = u64;
+
+/// Hashes the numbers of our own calls, which nobody else chooses and which follow each other.
+#[derive(Default)]
+pub(crate) struct OwnNumber(u64);
+
+impl Hasher for OwnNumber {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The upper bits choose within a group of the table, so they have to differ as well.
+        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
 
 /// Hears the progress of one call, in order, before the call ends. Must not block.
 pub type Progress = Arc<dyn Fn(&Notification) + Send + Sync>;
@@ -95,7 +117,8 @@ impl Call {
         self
     }
 
-    /// How long it may stay without a sign of life; progress resets it.
+    /// How long it may stay without a sign of life; progress resets it, and so does a question of the other side, for as long as it is
+    /// being answered.
     #[must_use]
     pub fn idle_limit(mut self, idle: Duration) -> Self {
         self.idle = idle;
@@ -274,9 +297,12 @@ impl Core {
                     sent = true;
                 }
                 () = &mut alarm => {
+                    let now = Instant::now();
                     let touched = lock(&self.waiting).get(&id).map_or(started, |waiting| waiting.touched);
-                    let (end, is_idle) = call.patience(touched);
-                    if Instant::now() >= end {
+                    // What is made for a request of the other side is not kept waiting by that very request.
+                    let asked = if call.about.is_none() { self.running.last_asked(now) } else { None };
+                    let (end, is_idle) = call.patience(asked.map_or(touched, |asked| asked.max(touched)));
+                    if now >= end {
                         unfinished.reason = "the time limit was reached";
                         return Err(call.timed_out(is_idle));
                     }

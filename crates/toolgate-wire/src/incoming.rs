@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::error::{Result, RpcError};
@@ -183,13 +184,16 @@ impl BatchReply {
 #[derive(Debug)]
 pub(crate) struct Running {
     requests: Mutex<HashMap<Id, Option<oneshot::Sender<()>>>>,
+    /// When the last of them was answered.
+    answered: Mutex<Option<Instant>>,
     /// Room for messages that wait to be sent while nobody waits for them: refusals, cancellations.
     pub(crate) unattended: Arc<Semaphore>,
 }
 
 impl Default for Running {
     fn default() -> Self {
-        Self { requests: Mutex::default(), unattended: Arc::new(Semaphore::new(RUNNING_REQUESTS_MAX)) }
+        let (requests, answered) = (Mutex::default(), Mutex::default());
+        Self { requests, answered, unattended: Arc::new(Semaphore::new(RUNNING_REQUESTS_MAX)) }
     }
 }
 
@@ -207,6 +211,11 @@ impl Running {
         }
         running.insert(id.clone(), Some(cancel));
         Ok((cancelled, RunningGuard { core: core.clone(), id: id.clone() }))
+    }
+
+    /// When the other side last waited for an answer of ours: now, while it still does.
+    pub(crate) fn last_asked(&self, now: Instant) -> Option<Instant> {
+        if lock(&self.requests).is_empty() { *lock(&self.answered) } else { Some(now) }
     }
 
     /// Waits until the messages that nobody waits for have left, for as long as closing may take.
@@ -235,6 +244,9 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        lock(&self.core.running.requests).remove(&self.id);
+        let running = &self.core.running;
+        // Noted first: whoever finds no request running any more finds this.
+        *lock(&running.answered) = Some(Instant::now());
+        lock(&running.requests).remove(&self.id);
     }
 }

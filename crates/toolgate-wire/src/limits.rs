@@ -160,6 +160,10 @@ pub const TCP_PROBES_MAX: u32 = 3;
 /// How long what was sent may stay unacknowledged, where the system can be told so (Linux).
 pub const TCP_UNACKNOWLEDGED_MS: u64 = TCP_IDLE_MS + TCP_PROBE_MS * TCP_PROBES_MAX as u64;
 
+/// How much further the clock on the wall may go than the steady one before the machine counts as having slept; clocks that are set right
+/// are set by less, or seldom.
+pub const CLOCKS_APART_MS_MAX: u64 = 5_000;
+
 /// How long closing an HTTP session may take.
 pub const CLOSE_MS: u64 = 2_000;
 

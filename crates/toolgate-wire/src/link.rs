@@ -133,10 +133,10 @@ impl Inbound {
         Self(Arc::downgrade(core))
     }
 
-    /// One frame arrived. `about` is the call of ours whose answer stream carried it.
-    pub fn frame(&self, bytes: &Bytes, about: Option<u64>) {
+    /// One frame arrived. `calls` are the calls of ours whose answer stream carried it: on that, nobody else is answered.
+    pub fn frame(&self, bytes: &Bytes, calls: &[u64]) {
         if let Some(core) = self.0.upgrade() {
-            guarded(|| core.receive(bytes, about));
+            guarded(|| core.receive(bytes, calls));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::call::{Call, CallId, Progress};
+use crate::call::{Call, CallId, OwnNumber, Progress};
 use crate::error::{Error, Result, RpcError};
 use crate::incoming::{BatchReply, Incoming, Running};
 use crate::limits::{LimitBreach, PENDING_CALLS_MAX};
@@ -113,6 +113,7 @@ impl Peer {
             waiting: Mutex::default(),
             running: Running::default(),
             tally: Mutex::new(Tally::default()),
+            heard: AtomicU64::new(0),
             closed: OnceLock::new(),
             closing: Notify::new(),
         });
@@ -154,6 +155,11 @@ impl Peer {
     /// How many unusable messages arrived so far.
     pub fn tally(&self) -> Tally {
         lock(&self.0.core.tally).clone()
+    }
+
+    /// How many frames arrived so far, of whatever kind: one more is a sign of life.
+    pub fn heard(&self) -> u64 {
+        self.0.core.heard.load(Ordering::Relaxed)
     }
 
     /// Ends the connection in order: waiting calls fail, what was sent is written, the transport is closed.
@@ -198,27 +204,6 @@ impl fmt::Debug for Peer {
     }
 }
 
-/// Hashes the numbers of our own calls, which nobody else chooses and which follow each other.
-#[derive(Default)]
-pub(crate) struct OwnNumber(u64);
-
-impl Hasher for OwnNumber {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // The upper bits choose within a group of the table, so they have to differ as well.
-        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
 /// A call that waits for its answer.
 pub(crate) struct Waiting {
     pub(crate) answer: oneshot::Sender<Result<RawJson>>,
@@ -236,6 +221,8 @@ pub(crate) struct Core {
     pub(crate) waiting: Mutex<HashMap<CallId, Waiting, BuildHasherDefault<OwnNumber>>>,
     pub(crate) running: Running,
     tally: Mutex<Tally>,
+    /// How many frames arrived.
+    heard: AtomicU64,
     closed: OnceLock<Error>,
     closing: Notify,
 }
@@ -330,64 +317,65 @@ impl Core {
     }
 
     /// Takes one frame from the transport.
-    pub(crate) fn receive(self: &Arc<Self>, bytes: &Bytes, about: Option<CallId>) {
+    pub(crate) fn receive(self: &Arc<Self>, bytes: &Bytes, calls: &[CallId]) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
         if let Some(tap) = &self.tap {
             tap(Direction::Received, bytes);
         }
         match Frame::read(bytes) {
-            Ok(frame) => self.take_frame(frame, about),
-            Err(mut defect) => {
-                defect.id = defect.id.or_else(|| about.map(Id::number));
-                self.refuse(&defect);
-            }
+            Ok(frame) => self.take_frame(frame, calls),
+            Err(defect) => self.refuse(&on_stream_of(calls, defect)),
         }
     }
 
     /// Takes one frame that the transport has read already.
     pub(crate) fn receive_read(self: &Arc<Self>, frame: Frame, bytes: &Bytes) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
         if let Some(tap) = &self.tap {
             tap(Direction::Received, bytes);
         }
-        self.take_frame(frame, None);
+        self.take_frame(frame, &[]);
     }
 
-    fn take_frame(self: &Arc<Self>, frame: Frame, about: Option<CallId>) {
+    fn take_frame(self: &Arc<Self>, frame: Frame, calls: &[CallId]) {
         match frame {
-            Frame::One(message) => self.take(message, about, None),
+            Frame::One(message) => self.take(message, calls, None),
             Frame::Batch(entries) => {
                 let requests = entries.iter().filter(|entry| matches!(entry, Ok(Message::Request(_)))).count();
                 let reply = BatchReply::new(requests);
                 for entry in entries {
                     match entry {
-                        Ok(message) => self.take(message, about, Some(&reply)),
-                        Err(defect) => self.report(&defect),
+                        Ok(message) => self.take(message, calls, Some(&reply)),
+                        Err(defect) => self.report(&on_stream_of(calls, defect)),
                     }
                 }
             }
         }
     }
 
-    fn take(self: &Arc<Self>, message: Message, about: Option<CallId>, batch: Option<&Arc<BatchReply>>) {
+    fn take(self: &Arc<Self>, message: Message, calls: &[CallId], batch: Option<&Arc<BatchReply>>) {
         match message {
-            Message::Response(response) => self.answered(response, about),
-            Message::Notification(notification) => self.notified(notification, about),
+            Message::Response(response) => self.answered(response, calls),
+            Message::Notification(notification) => self.notified(notification, calls.first().copied()),
             Message::Request(request) => {
                 Incoming::run(self, &self.handler, request, batch.cloned());
             }
         }
     }
 
-    fn answered(&self, response: Response, about: Option<CallId>) {
+    fn answered(&self, response: Response, calls: &[CallId]) {
         // An error without an id that came on a call's own stream can only be that call's answer.
-        let Some(id) = response.id.as_ref().map_or(about, Id::as_number) else {
+        let Some(id) = response.id.as_ref().map_or_else(|| calls.first().copied(), Id::as_number) else {
             let kind = if response.id.is_some() { DefectKind::UnknownId } else { DefectKind::WithoutId };
             let detail = response.outcome.map_or_else(|error| error.to_string(), |_| format!("{:?}", response.id));
             self.report(&Defect::new(kind, detail));
             return;
         };
-        let waiting = lock(&self.waiting).remove(&id);
+        // Nor is an answer on the stream of one call that of another one.
+        let is_strange = !calls.is_empty() && !calls.contains(&id);
+        let waiting = if is_strange { None } else { lock(&self.waiting).remove(&id) };
         let Some(waiting) = waiting else {
-            let sent = id < self.next_call.load(Ordering::Relaxed);
+            let sent = !is_strange && id < self.next_call.load(Ordering::Relaxed);
             let kind = if sent { DefectKind::LateResponse } else { DefectKind::UnknownId };
             self.report(&Defect::new(kind, format!("id {id}")));
             return;
@@ -487,6 +475,14 @@ impl Core {
             closing.await;
         }
     }
+}
+
+/// What cannot be used on the stream of some calls ends none but them.
+fn on_stream_of(calls: &[CallId], mut defect: Defect) -> Defect {
+    let Some(first) = calls.first() else { return defect };
+    let id = defect.id.as_ref().map_or(Some(*first), Id::as_number);
+    defect.id = id.filter(|id| calls.contains(id)).map(Id::number);
+    defect
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ fn bench() -> Bench {
 
 impl Bench {
     fn arrives(&self, frame: &str) {
-        self.peer.inbound().frame(&Bytes::copy_from_slice(frame.as_bytes()), None);
+        self.peer.inbound().frame(&Bytes::copy_from_slice(frame.as_bytes()), &[]);
     }
 
     fn heard(&self) -> Vec<String> {
@@ -171,6 +171,57 @@ async fn answers_nobody_waits_for_are_counted_and_harmless() {
         bench.arrives(r#"{"jsonrpc":"2.0","id":2,"result":"second"}"#);
         assert_eq!(answered.await.unwrap().unwrap().as_str(), "\"first\"", "{frame}");
         assert_eq!(waiting.await.unwrap().unwrap().as_str(), "\"second\"", "{frame}");
+    }
+}
+
+#[tokio::test]
+async fn on_the_stream_of_a_call_nobody_else_is_answered() {
+    let frames = [
+        (r#"{"jsonrpc":"2.0","id":2,"result":"of another"}"#, DefectKind::UnknownId),
+        (r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"m"}}"#, DefectKind::UnknownId),
+        (r#"{"jsonrpc":"2.0","id":2,"result":{"text":"cut"#, DefectKind::NotJson),
+        (r#"[{"jsonrpc":"2.0","id":2,"result":"of another"}]"#, DefectKind::UnknownId),
+    ];
+    for (frame, expected) in frames {
+        let bench = bench();
+        let calls = [bench.start_call(), bench.start_call()];
+        settle().await;
+        let on_stream_of = |call: u64, frame: &str| {
+            bench.peer.inbound().frame(&Bytes::copy_from_slice(frame.as_bytes()), &[call]);
+        };
+        on_stream_of(1, frame);
+        assert_eq!((bench.peer.tally().of(expected), bench.peer.tally().total()), (1, 1), "{frame}");
+        on_stream_of(2, r#"{"jsonrpc":"2.0","id":2,"result":"its own"}"#);
+        on_stream_of(1, r#"{"jsonrpc":"2.0","id":1,"result":"its own"}"#);
+        for answer in join_all(calls).await {
+            assert_eq!(answer.unwrap().unwrap().as_str(), "\"its own\"", "{frame}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_not_idle_while_its_server_waits_for_an_answer_of_ours() {
+    let idle = Duration::from_secs(10);
+    // How long the question of the server stays open, whether the call may take that long in all, and how long it lasts.
+    for (asked, total, lasts) in [(0, 1_000, 10), (25, 1_000, 35), (95, 1_000, 105), (95, 60, 60)] {
+        let bench = bench();
+        let call = Call::new("x", None).idle_limit(idle).total_limit(Duration::from_secs(total));
+        let started = tokio::time::Instant::now();
+        let mut waiting = Box::pin(bench.peer.call(call));
+        assert!((&mut waiting).now_or_never().is_none());
+        if asked > 0 {
+            bench.arrives(r#"{"jsonrpc":"2.0","id":"q","method":"never"}"#);
+        }
+        let answered = async {
+            tokio::time::sleep(Duration::from_secs(asked)).await;
+            bench.arrives(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}"#);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = &mut waiting => assert!(matches!(ended, Err(Error::TimedOut { .. })), "{ended:?}"),
+            () = answered => {}
+        }
+        assert_eq!(started.elapsed().as_secs(), lasts, "asked for {asked} s");
     }
 }
 
@@ -418,7 +469,7 @@ fn a_frame_that_arrives_before_the_link_is_known_is_answered() {
             let (started, has_started) = std::sync::mpsc::channel();
             std::thread::spawn(move || {
                 started.send(()).unwrap();
-                inbound.frame(&Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{}}"#), None);
+                inbound.frame(&Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{}}"#), &[]);
                 told.send(()).unwrap();
             });
             has_started.recv().unwrap();

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use http::StatusCode;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -87,6 +88,15 @@ impl Task {
         matches!(self.status, TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled)
     }
 
+    /// What it means for the task that the server could not be asked about it: it may go on there, or be done. A connection that has ended, a time
+    /// limit and a login say enough themselves.
+    fn lost(&self, error: Error) -> Error {
+        match error {
+            Error::Closed(_) | Error::TimedOut { .. } | Error::LoginNeeded(_) | Error::Credentials(_) => error,
+            other => Error::TaskLost(format!("the server tells no more about the task `{}`: {other}", self.id).into()),
+        }
+    }
+
     /// What came of it.
     fn outcome(&self) -> Result<RawJson> {
         if self.status == TaskStatus::Completed {
@@ -162,19 +172,15 @@ impl Client {
             let look = Call::new("tasks/get", Some(json!({ "taskId": task.id }).into())).total_limit(left);
             match self.request(look).await {
                 Ok(raw) => {
-                    let looked = Task::read(raw)?;
+                    let looked = Task::read(raw).map_err(|error| task.lost(error))?;
                     if !looked.says_the_same(task) {
                         following.touched = Instant::now();
                     }
                     return Ok(looked);
                 }
-                Err(Error::Rpc(refusal)) => {
-                    let what = format!("the server tells no more about the task `{}`: {refusal}", task.id);
-                    return Err(Error::TaskLost(what.into()));
-                }
                 Err(Error::TimedOut { .. } | Error::Io { .. }) => {}
-                Err(Error::Http(failure)) if failure.status.is_server_error() => {}
-                Err(error) => return Err(error),
+                Err(Error::Http(failure)) if is_worth_another_look(failure.status) => {}
+                Err(error) => return Err(task.lost(error)),
             }
         }
     }
@@ -184,7 +190,7 @@ impl Client {
         let mut questions = task.raw.member("inputRequests").map(|requests| requests.members()).unwrap_or_default();
         questions.retain(|(key, _)| following.answered.insert(key.clone()));
         let Some(answers) = following.call.in_time(rounds::answer(self, questions)).await? else { return Ok(false) };
-        following.call.in_time(self.update_task(&task.id, &answers)).await?;
+        following.call.in_time(self.update_task(&task.id, &answers)).await.map_err(|error| task.lost(error))?;
         following.touched = Instant::now();
         Ok(true)
     }
@@ -197,6 +203,11 @@ impl Client {
             self.peer().call_soon(&Call::new("tasks/cancel", Some(params)).idle_limit(limit));
         }
     }
+}
+
+/// Whether a look that ends like that says nothing about the task.
+fn is_worth_another_look(status: StatusCode) -> bool {
+    status.is_server_error() || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 /// A task that is followed.

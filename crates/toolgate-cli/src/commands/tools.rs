@@ -10,7 +10,7 @@ use toolgate::expose::SearchIndex;
 use toolgate::registry::{Catalog, CatalogTool, ToolId};
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
-use toolgate::{Host, Interest, ServerName};
+use toolgate::{Clock, Host, Interest, ServerName};
 
 use crate::arrival::{Arrivals, Waiting, all_settled, settled};
 use crate::call_rules;
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
 use crate::limits::{FOUND_TOOLS_MAX, LIKE_LINES_MAX};
-use crate::listing::{Row, counted, heading, rows, tell_of_memory, write_remembered, write_unusable};
+use crate::listing::{Row, counted, heading, rows, tell_of_memory, unavailable, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::tool_reasons::{Explain, Reasons};
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
     let waiting = if arguments.fresh { Waiting::ForAll } else { session.waiting() };
-    let listing = Listing { arguments, explain, troubles, waiting };
+    let listing = Listing { arguments, explain, troubles, waiting, clock: session.env().clock.clone() };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
     let plan = session.reading_ahead(plan, &servers);
@@ -81,6 +81,7 @@ struct Listing<'a> {
     explain: Explain,
     troubles: Troubles,
     waiting: Waiting,
+    clock: Arc<dyn Clock>,
 }
 
 impl Listing<'_> {
@@ -92,9 +93,12 @@ impl Listing<'_> {
         let catalog = host.catalog_now();
         let denied = Denied::of(host, &catalog, catalog.tools().iter());
         let Found { tools, more } = self.found(&catalog, &denied);
+        let now = self.clock.now();
+        let lost = views.iter().filter(|view| unavailable(view, now).is_some());
+        let lost: Vec<&ServerName> = lost.map(ServerView::name).collect();
         printer.json(|json| {
             json.object(|object| {
-                object.array("tools", tools, write_tool)?;
+                object.array("tools", tools, |json, tool| write_tool(json, tool, &lost))?;
                 write_unusable(object, &catalog, &["tool"])?;
                 write_remembered(object, &views)?;
                 if self.arguments.all { write_filtered(object, &catalog, &denied) } else { Ok(()) }
@@ -184,7 +188,8 @@ impl Listing<'_> {
             let catalog = host.catalog_now();
             for view in &arrived {
                 self.troubles.tell(view, &talk);
-                if view.agreed.is_some() {
+                // What a server offered that was lost stays known, and can be called once it is back.
+                if view.agreed.is_some() || !catalog.tools_of(view.name()).is_empty() {
                     let denied = Denied::of(host, &catalog, catalog.tools_of(view.name()).iter());
                     let block = Block { view, catalog: &catalog, denied: &denied, is_first };
                     self.print_block(&block, printer)?;
@@ -215,7 +220,12 @@ impl Listing<'_> {
         if !block.is_first {
             printer.line("")?;
         }
-        heading(printer, server, &counted(tools.len(), "tool"))?;
+        let count = counted(tools.len(), "tool");
+        let what = match unavailable(block.view, self.clock.now()) {
+            Some(why) => format!("{count}, {why}"),
+            None => count,
+        };
+        heading(printer, server, &what)?;
         self.print_tools(&tools, Whose::Known, printer)?;
         let reasons = Reasons::of(server, block.catalog, &tools, self.explain).and(block.denied.sentences(server));
         if self.arguments.all {
@@ -305,7 +315,7 @@ fn tell_of_more(more: usize, printer: &Printer) {
     }
 }
 
-fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<()> {
+fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool, lost: &[&ServerName]) -> std::io::Result<()> {
     json.object(|object| {
         object.string("name", tool.name.as_str())?;
         object.string("server", &tool.id.server)?;
@@ -315,7 +325,8 @@ fn write_tool(json: &mut JsonWriter<'_>, tool: &CatalogTool) -> std::io::Result<
         object.raw("inputSchema", Some(&tool.input_schema()))?;
         object.raw("outputSchema", tool.output_schema())?;
         object.raw("annotations", tool.annotations())?;
-        object.flag("trusted", tool.trusted)
+        object.flag("trusted", tool.trusted)?;
+        object.flag("available", !lost.contains(&&tool.id.server))
     })
 }
 

@@ -69,6 +69,8 @@ async fn the_same_for_programs() {
         "name",
         "status",
         "reason",
+        "since",
+        "nextAttempt",
         "transport",
         "target",
         "protocolVersion",
@@ -107,6 +109,7 @@ async fn the_same_for_programs() {
     assert!(told.ends_with("; run `toolgate mcp auth closed`"), "what to do next is part of it: {told}");
     let good = &servers[3];
     assert_eq!(good["serverInfo"]["name"], json!("good"));
+    assert!(good["since"].as_str().unwrap().ends_with('Z') && good["nextAttempt"].is_null(), "{good}");
     assert_eq!(good["protocolVersion"], json!("2025-11-25"));
     assert_eq!((&good["prompts"], &good["resources"]), (&json!(1), &json!(1)));
 }

@@ -153,3 +153,32 @@ fn a_server_that_is_only_remembered_is_not_called_ready() {
     terminal.sees("1 of 2 servers ready, 1 of them resting (not there: late)");
     assert_eq!(terminal.leaves(), Some(0));
 }
+
+#[test]
+fn the_tools_of_a_server_that_was_lost_stay_listed_and_say_so() {
+    let ends = "(until [ -e ended ]; do sleep 0.02; done; kill $$) >/dev/null 2>&1 &";
+    let starts = format!("[ ! -e ended ] || exit 1; {ends} exec ../server --script ../one.json");
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let room = room.entry("one", json!({"command": "sh", "args": ["-c", starts]}));
+    let mut terminal = begun(&room);
+    std::fs::write(room.world.workspace().join("ended"), "").unwrap();
+    terminal.sees("one");
+    for (typed, shown) in
+        [("/tools", "one  3 tools, unavailable: "), ("/mcp", "🔴 one - Disconnected, next attempt in ")]
+    {
+        let mut is_shown = false;
+        // Between two attempts; while one is made, nothing is planned.
+        for _ in 0..50 {
+            terminal.presses("/clear\r");
+            terminal.until("a clear screen", |screen| screen.starts_with("> ") && screen.lines().count() == 1);
+            terminal.presses(&format!("{typed}\r"));
+            terminal.sees("echo");
+            is_shown = terminal.screen().contains(shown);
+            if is_shown {
+                break;
+            }
+        }
+        assert!(is_shown, "{typed}: {}", terminal.screen());
+    }
+    assert_eq!(terminal.leaves(), Some(0));
+}

@@ -164,11 +164,12 @@ fn the_shape_for_programs() {
         output.stdout,
         "{\"tools\":[{\"name\":\"sum\",\"server\":\"one\",\"tool\":\"sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\
          \"inputSchema\":{\"type\":\"object\",\"properties\":{\"z\":{\"type\":\"number\"}}},\"outputSchema\":null,\
-         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false}],\"quarantined\":[],\"fromMemory\":[],\"unavailable\":[]}\n"
+         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false,\"available\":true}],\"quarantined\":[],\"fromMemory\":[],\"unavailable\":[]}\n"
     );
     assert_eq!(output.stderr, "");
     let trusted = room.with("one", "trust", json!(true));
-    assert_eq!(trusted.json("tools --json")["tools"][0]["trusted"], json!(true));
+    let tool = &trusted.json("tools --json")["tools"][0];
+    assert_eq!((&tool["trusted"], &tool["available"]), (&json!(true), &json!(true)));
 }
 
 #[test]

@@ -61,8 +61,13 @@ impl Asked {
 
     /// The same answer to a question that nobody asked.
     pub(super) fn answer_with_wrong_id(&self) -> Value {
+        self.answer_to(json!(self.id.as_u64().unwrap_or_default() + 1_000_000_000))
+    }
+
+    /// The same answer to another question.
+    pub(super) fn answer_to(&self, id: Value) -> Value {
         let mut answer = self.answer.clone();
-        answer["id"] = json!(self.id.as_u64().unwrap_or_default() + 1_000_000_000);
+        answer["id"] = id;
         answer
     }
 }

@@ -48,6 +48,10 @@ pub enum ChaosFault {
     SessionLost,
     /// The request is refused (500).
     ServerError,
+    /// The request is executed, and refused all the same (400).
+    BadRequest,
+    /// The answer has the id of another call that waits, if there is one.
+    IdOfAnother,
     /// The server starts anew at the same address, without its sessions and with other tools.
     OtherTools,
 }
@@ -86,8 +90,24 @@ const HTTP: &[(ChaosFault, u64)] = &[
     (ChaosFault::CutStream, 20),
     (ChaosFault::SessionLost, 10),
     (ChaosFault::ServerError, 20),
+    (ChaosFault::BadRequest, 20),
+    (ChaosFault::IdOfAnother, 20),
     (ChaosFault::OtherTools, 5),
 ];
+
+impl ChaosFault {
+    /// Everything that happens over pipes.
+    #[must_use]
+    pub fn over_stdio() -> Vec<Self> {
+        STDIO.iter().map(|(fault, _)| *fault).collect()
+    }
+
+    /// Everything that happens over HTTP.
+    #[must_use]
+    pub fn over_http() -> Vec<Self> {
+        HTTP.iter().map(|(fault, _)| *fault).collect()
+    }
+}
 
 /// How a server is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +138,11 @@ impl Mishap {
             rolled = rolled.saturating_sub(*weight);
             hit
         });
-        found.map(|&(fault, _)| Self { fault, executes_first: executes_first(fault, dice) })
+        found.map(|&(fault, _)| Self::of(fault, dice))
+    }
+
+    pub(super) fn of(fault: ChaosFault, dice: &mut Dice) -> Self {
+        Self { fault, executes_first: executes_first(fault, dice) }
     }
 }
 

@@ -39,6 +39,8 @@ struct Shared {
     sessions: Guarded<HashSet<String>>,
     given: AtomicU64,
     heads: AtomicU64,
+    /// The ids of the calls that are being answered.
+    waiting: Guarded<Vec<Value>>,
     /// Answers whose stream was cut, by the id of the event that came before.
     resumable: Guarded<HashMap<String, Value>>,
     starts_anew: Notify,
@@ -57,6 +59,7 @@ impl ChaosHttp {
             sessions: Guarded::default(),
             given: AtomicU64::new(0),
             heads: AtomicU64::new(0),
+            waiting: Guarded::default(),
             resumable: Guarded::default(),
             starts_anew: Notify::new(),
         };
@@ -155,7 +158,11 @@ impl Connection<'_> {
         let only = &chaos.plan.only;
         let is_possible = only.is_empty() || only.contains(&ChaosFault::ResetBeforeReading);
         // As rare as any other fault of a request that is no call: what it strikes is not known yet.
-        is_possible && dice.happens(chaos.plan.other_faults_per_mille) && !chaos.plan.calm.exists()
+        let is_reset = is_possible && dice.happens(chaos.plan.other_faults_per_mille) && !chaos.plan.calm.exists();
+        if is_reset {
+            chaos.note(ChaosFault::ResetBeforeReading);
+        }
+        is_reset
     }
 
     async fn answer(&mut self, request: &Request) -> io::Result<After> {
@@ -184,7 +191,10 @@ impl Connection<'_> {
             return self.writer.status(400).await;
         }
         let new_session = begins.then(|| self.new_session());
-        self.perform(&asked, session, new_session.as_deref()).await
+        self.shared.waiting.lock().push(asked.id.clone());
+        let after = self.perform(&asked, session, new_session.as_deref()).await;
+        self.shared.waiting.lock().retain(|id| *id != asked.id);
+        after
     }
 
     fn new_session(&self) -> String {
@@ -225,6 +235,12 @@ impl Connection<'_> {
                 self.writer.status(404).await
             }
             ChaosFault::ServerError => self.writer.status(500).await,
+            ChaosFault::BadRequest => self.writer.status(400).await,
+            ChaosFault::IdOfAnother => {
+                let other = self.shared.waiting.lock().iter().find(|id| **id != asked.id).cloned();
+                let answer = other.map_or_else(|| asked.answer_with_wrong_id(), |other| asked.answer_to(other));
+                self.writer.json(&answer, new_session).await
+            }
             ChaosFault::OtherTools => {
                 self.shared.starts_anew.notify_one();
                 Ok(After::Reset)

@@ -1,9 +1,11 @@
-//! What servers did, in files that outlive them: one line for each call that was executed, one for each start.
+//! What servers did, in files that outlive them: one line for each call that was executed, one for each start, one for each fault.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
+
+use super::fault::ChaosFault;
 
 /// How often each nonce was executed.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +52,22 @@ pub fn lives(path: &Path) -> Vec<Life> {
         Some(Life { name: name.to_owned(), pid: pid.parse().ok()? })
     };
     text.lines().filter_map(life).collect()
+}
+
+/// What went wrong, and with which server, in order.
+#[must_use]
+pub fn faults(path: &Path) -> Vec<(String, ChaosFault)> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let fault = |line: &str| {
+        let (name, fault) = line.rsplit_once(' ')?;
+        Some((name.to_owned(), serde_json::from_str(fault).ok()?))
+    };
+    text.lines().filter_map(fault).collect()
+}
+
+/// Notes that something goes wrong with a server.
+pub(super) fn add_fault(path: &Path, name: &str, fault: ChaosFault) -> io::Result<()> {
+    add_line(path, &format!("{name} {}", serde_json::to_string(&fault)?))
 }
 
 /// Adds a line in one write, so that lines of several processes never mix.

@@ -18,5 +18,5 @@ pub mod stdio;
 
 pub use dice::Dice;
 pub use fault::ChaosFault;
-pub use ledger::{Ledger, Life, lives};
+pub use ledger::{Ledger, Life, faults, lives};
 pub use plan::ChaosPlan;

@@ -23,12 +23,17 @@ pub struct ChaosPlan {
     /// What may go wrong; anything, when this is empty.
     #[serde(default)]
     pub only: Vec<ChaosFault>,
+    /// What goes wrong at least once, whatever the dice say.
+    #[serde(default)]
+    pub surely: Vec<ChaosFault>,
     /// When an answer comes that comes too late.
     pub late_ms: u64,
     /// Receives one line with the nonce of each call that is executed. Several servers may share it.
     pub ledger: PathBuf,
     /// Receives one line for each time that a server starts.
     pub lives: PathBuf,
+    /// Receives one line for each request that goes wrong.
+    pub faults: PathBuf,
     /// As long as this file exists, nothing goes wrong.
     pub calm: PathBuf,
 }
@@ -44,9 +49,11 @@ impl ChaosPlan {
             call_faults_per_mille: 0,
             other_faults_per_mille: 0,
             only: Vec::new(),
+            surely: Vec::new(),
             late_ms: 2_500,
             ledger: folder.join("ledger"),
             lives: folder.join("lives"),
+            faults: folder.join("faults"),
             calm: folder.join("calm"),
         }
     }

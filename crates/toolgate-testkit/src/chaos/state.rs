@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::dice::Dice;
-use super::fault::{Mishap, Way};
-use super::ledger::{add_line, lives};
+use super::fault::{ChaosFault, Mishap, Way};
+use super::ledger::{add_fault, add_line, faults, lives};
 use super::plan::ChaosPlan;
 use crate::guarded::Guarded;
+use crate::limits::CHAOS_CALLS_APART_COUNT;
 
 /// One running chaos server.
 #[derive(Debug)]
@@ -22,12 +23,14 @@ pub(super) struct Chaos {
     /// How often each nonce was asked for in this life: what is repeated need not go wrong again.
     seen: Guarded<HashMap<String, u32>>,
     others: AtomicU64,
+    /// Calls in this life.
+    calls: AtomicU64,
 }
 
 impl Chaos {
     pub(super) fn begin(plan: ChaosPlan, way: Way) -> io::Result<Self> {
-        let (life, others) = (AtomicU32::new(0), AtomicU64::new(0));
-        let chaos = Self { plan, way, life, seen: Guarded::default(), others };
+        let (life, others, calls) = (AtomicU32::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let chaos = Self { plan, way, life, seen: Guarded::default(), others, calls };
         chaos.begin_life()?;
         Ok(chaos)
     }
@@ -62,9 +65,33 @@ impl Chaos {
         };
         let words = [self.plan.name.as_str(), name, &time.to_string(), &self.life().to_string()];
         let mut dice = Dice::about(self.plan.seed, &words);
-        let goes_wrong = dice.happens(per_mille) && !self.plan.calm.exists();
-        let mishap = goes_wrong.then(|| Mishap::roll(&mut dice, self.way, &self.plan.only)).flatten();
+        let (goes_wrong, is_calm) = (dice.happens(per_mille), self.plan.calm.exists());
+        let mishap = match self.overdue(asked) {
+            _ if is_calm => None,
+            Some(fault) => Some(Mishap::of(fault, &mut dice)),
+            None => goes_wrong.then(|| Mishap::roll(&mut dice, self.way, &self.plan.only)).flatten(),
+        };
+        if let Some(mishap) = mishap {
+            self.note(mishap.fault);
+        }
         (mishap, dice)
+    }
+
+    /// Every now and then, what is to go wrong surely and has not yet.
+    fn overdue(&self, asked: &Asked) -> Option<ChaosFault> {
+        asked.nonce.as_ref()?;
+        let number = self.calls.fetch_add(1, Ordering::SeqCst);
+        if self.plan.surely.is_empty() || !number.is_multiple_of(CHAOS_CALLS_APART_COUNT) {
+            return None;
+        }
+        let seen = faults(&self.plan.faults);
+        let is_seen = |fault: &ChaosFault| seen.iter().any(|(name, other)| *name == self.plan.name && other == fault);
+        self.plan.surely.iter().find(|fault| !is_seen(fault)).copied()
+    }
+
+    /// Notes that something goes wrong.
+    pub(super) fn note(&self, fault: ChaosFault) {
+        let _written = add_fault(&self.plan.faults, &self.plan.name, fault).is_ok();
     }
 
     /// Executes a call: its nonce is in the ledger when this returns.

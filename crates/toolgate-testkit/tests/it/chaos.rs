@@ -4,8 +4,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use toolgate_testkit::chaos::{ChaosFault, ChaosPlan, Ledger, lives};
+use toolgate_testkit::chaos::{ChaosFault, ChaosPlan, Ledger, faults, lives};
 use toolgate_testkit::chaos_server_path;
 
 use crate::support::PATIENCE;
@@ -150,12 +151,16 @@ fn every_fault_of_http_is_seen() {
     let cases = [
         (None, (ok, true), Some(1)),
         (Some(ChaosFault::Exit), ("", false), None),
+        (Some(ChaosFault::ResetBeforeReading), ("", false), Some(0)),
         (Some(ChaosFault::ResetBeforeExecuting), ("", false), Some(0)),
         (Some(ChaosFault::ResetBeforeHead), ("", false), Some(1)),
+        (Some(ChaosFault::CutHead), (ok, false), Some(1)),
         (Some(ChaosFault::CutBody), (ok, false), Some(1)),
         (Some(ChaosFault::CutStream), (ok, false), Some(1)),
         (Some(ChaosFault::SessionLost), ("HTTP/1.1 404 Chaos", true), Some(0)),
         (Some(ChaosFault::ServerError), ("HTTP/1.1 500 Chaos", true), Some(0)),
+        (Some(ChaosFault::BadRequest), ("HTTP/1.1 400 Chaos", true), Some(1)),
+        (Some(ChaosFault::IdOfAnother), (ok, true), Some(1)),
         (Some(ChaosFault::OtherTools), ("", false), Some(0)),
         (Some(ChaosFault::WrongId), (ok, true), Some(1)),
         (Some(ChaosFault::Twice), (ok, true), Some(1)),
@@ -172,6 +177,47 @@ fn every_fault_of_http_is_seen() {
         assert_eq!(was_whole, is_whole, "{fault:?}");
         assert!(executed.is_none_or(|executed| executed == server.executed()), "{fault:?}");
     }
+}
+
+#[test]
+fn a_server_that_stops_answers_when_it_is_let_go_on() {
+    let mut server = Server::start(Some(ChaosFault::Stop), &[]);
+    let mut stdin = server.child.stdin.take().unwrap();
+    writeln!(stdin, "{CALL}").unwrap();
+    let status = format!("/proc/{}/status", server.child.id());
+    let started = std::time::Instant::now();
+    while !std::fs::read_to_string(&status).unwrap().contains("State:\tT") {
+        assert!(started.elapsed() < PATIENCE, "it does not stop");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = Pid::from_raw(i32::try_from(server.child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::CONT).unwrap();
+    assert_eq!(read_words(&mut server, &["answer"]), ["answer"]);
+    assert_eq!(server.executed(), 1);
+    let seen = faults(&server.folder.path().join("faults"));
+    assert_eq!(seen, [("one".to_owned(), ChaosFault::Stop)]);
+}
+
+#[test]
+fn what_is_to_go_wrong_surely_goes_wrong_once() {
+    let folder = TempDir::new().unwrap();
+    let surely = vec![ChaosFault::Twice, ChaosFault::Flood];
+    let plan = ChaosPlan { surely: surely.clone(), ..ChaosPlan::in_folder(folder.path(), "one", 1) };
+    let mut command = Command::new(chaos_server_path().unwrap());
+    command.arg("--plan").arg(plan.to_json()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = Server { child: command.spawn().unwrap(), folder };
+    let mut stdin = server.child.stdin.take().unwrap();
+    for sent in 1..=10 {
+        writeln!(stdin, "{CALL}").unwrap();
+        let started = std::time::Instant::now();
+        while server.executed() < sent {
+            assert!(started.elapsed() < PATIENCE, "call {sent} is not executed");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+    let seen: Vec<ChaosFault> =
+        faults(&server.folder.path().join("faults")).into_iter().map(|(_, fault)| fault).collect();
+    assert_eq!(seen, surely);
 }
 
 #[test]

@@ -87,13 +87,27 @@ impl Resume {
         }
     }
 
-    /// What the server asked for, else longer with every attempt.
+    /// What the server asked for, else longer with every attempt; a little more by chance, so that many who were lost at once do not come
+    /// back at once.
     pub(crate) fn next_delay(&mut self) -> Duration {
+        self.delay(chance())
+    }
+
+    /// `chance` is between 0 and 1.
+    fn delay(&mut self, chance: f64) -> Duration {
         let grown =
             Duration::from_millis(RETRY_DELAY_MS).mul_f64(1.5_f64.powi(i32::try_from(self.attempts).unwrap_or(16)));
         self.attempts += 1;
-        self.retry.unwrap_or(grown).min(Duration::from_millis(RETRY_DELAY_MS_MAX))
+        let longest = Duration::from_millis(RETRY_DELAY_MS_MAX);
+        self.retry.unwrap_or(grown).min(longest).mul_f64(1.0 + chance / 4.0)
     }
+}
+
+/// Between 0 and 1. Without randomness all wait equally long.
+fn chance() -> f64 {
+    let mut byte = [0_u8];
+    let _filled = getrandom::fill(&mut byte).is_ok();
+    f64::from(byte[0]) / 255.0
 }
 
 /// Delivers the events of a stream until the `calls` that wait for it are answered, or it ends.
@@ -115,7 +129,7 @@ pub(crate) async fn follow(
         while let Some(event) = events.next_event() {
             resume.note(&event);
             if event.is_message() {
-                inbound.frame(&event.data, calls.first().copied());
+                inbound.frame(&event.data, calls);
             }
         }
         if !calls.is_empty() && !calls.iter().any(|call| inbound.is_waiting(*call)) {
@@ -150,16 +164,28 @@ pub(crate) async fn failure(url: String, response: Response<Incoming>, calls: &[
         _ => (None, false),
     };
     let text = String::from_utf8_lossy(&body).into_owned();
-    let is_session = rpc.as_ref().is_some_and(RpcError::says_session_is_lost);
+    let is_session = match status {
+        StatusCode::NOT_FOUND => !answered || rpc.as_ref().is_some_and(RpcError::says_session_is_lost),
+        StatusCode::BAD_REQUEST if answered => rpc.as_ref().is_some_and(RpcError::says_session_is_lost),
+        StatusCode::BAD_REQUEST => speaks_of_session(&text),
+        _ => false,
+    };
     let failure = HttpFailure { url, status, challenges, body: text, rpc };
     if wants_login {
         return Error::LoginNeeded(failure.into());
     }
-    // The specification says 404; servers in use say 400 as well. An error that names the call is its answer instead, unless it is about this.
-    if had_session && (!answered || is_session) && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) {
+    // The specification says 404; servers in use say 400 as well. That is also how they refuse what they are asked, perhaps after they did
+    // some of it, so it has to say so. An error that names the call is its answer instead, unless it is about this.
+    if had_session && is_session {
         return Error::SessionLost(status);
     }
     Error::Http(failure.into())
+}
+
+/// Whether a refusal is about the session; one that has begun anew says that it was not initialized.
+fn speaks_of_session(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("session") || text.contains("not initialized")
 }
 
 async fn beginning(mut body: Incoming) -> Bytes {
@@ -174,4 +200,28 @@ async fn beginning(mut body: Incoming) -> Bytes {
         }
     }
     text.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_stream_is_waited_for_longer_each_time_and_never_by_all_at_once() {
+        let delays = |chance: f64, retry: Option<u64>| {
+            let mut resume = Resume { retry: retry.map(Duration::from_millis), ..Resume::default() };
+            [0; 3].map(|_| resume.delay(chance).as_millis())
+        };
+        assert_eq!(delays(0.0, None), [1_000, 1_500, 2_250]);
+        assert_eq!(delays(1.0, None), [1_250, 1_875, 2_812]);
+        assert_eq!(delays(0.0, Some(40)), [40; 3], "never sooner than the server asks for");
+        assert_eq!(delays(1.0, Some(40)), [50; 3]);
+    }
+
+    #[test]
+    fn a_refusal_is_about_the_session_only_when_it_says_so() {
+        let says = ["Bad Request: No valid session ID provided", "MCP-SESSION-ID is unknown", "Server not initialized"];
+        assert!(says.iter().all(|text| speaks_of_session(text)));
+        assert!(!["", "your input is wrong", "{}"].iter().any(|text| speaks_of_session(text)));
+    }
 }

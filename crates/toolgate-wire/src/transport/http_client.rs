@@ -93,8 +93,8 @@ impl HttpLink {
             Ok(Ok(response)) if response.status().is_success() && http_answer::is_event_stream(&response) => {
                 Some(response.into_body())
             }
-            Ok(Ok(response)) if !response.status().is_server_error() => return, // The server has no such stream, and need not have.
-            _ => None,                                                          // It may come later.
+            Ok(Ok(response)) if !may_come_later(response.status()) => return, // The server has no such stream, and need not have.
+            _ => None,
         };
         let task = tokio::spawn(keep_listening(self.wire.clone(), body));
         if let Some(former) = lock(&self.listening).replace(task.abort_handle()) {
@@ -288,7 +288,7 @@ impl HttpWire {
                     self.endpoint.shown()
                 )));
             }
-            self.inbound.frame(&body, calls.first().copied());
+            self.inbound.frame(&body, calls);
             return self.ensure_answered(calls, "the body holds no answer to the request");
         }
         let mut resume = Resume::default();
@@ -366,17 +366,33 @@ fn add_routing_headers(headers: &mut HeaderMap, outgoing: &Outgoing) -> Result<(
     Ok(())
 }
 
-/// Reads the GET stream for as long as the server keeps offering it.
+/// Whether a stream that is refused like that can be had later: the server is not well, wants to be asked less often, or still holds the
+/// one that broke.
+fn may_come_later(status: StatusCode) -> bool {
+    let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS, StatusCode::CONFLICT];
+    status.is_server_error() || passes.contains(&status)
+}
+
+/// Reads the GET stream for as long as the server keeps offering it. One that was open and cannot be opened again is news that would be
+/// missed: the connection is lost.
 async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
     let mut resume = Resume::default();
+    let mut was_open = false;
     let mut unreachable = None;
-    while !wire.inbound.is_abandoned() && resume.attempts < RESUME_ATTEMPTS_MAX {
+    loop {
         if let Some(body) = body.take() {
+            was_open = true;
             let opened = Instant::now();
             let _ended_or_broken = http_answer::follow(&wire.inbound, body, &[], &mut resume).await.is_ok();
             if opened.elapsed() >= Duration::from_millis(RETRY_DELAY_MS_MAX) {
                 resume.attempts = 0; // Closed for being idle, as proxies do; not a stream that keeps failing.
             }
+        }
+        if wire.inbound.is_abandoned() {
+            return;
+        }
+        if resume.attempts >= RESUME_ATTEMPTS_MAX {
+            break;
         }
         tokio::time::sleep(resume.next_delay()).await;
         match wire.get(resume.last_id.as_deref()).await {
@@ -384,8 +400,15 @@ async fn keep_listening(wire: Arc<HttpWire>, mut body: Option<Incoming>) {
                 body = Some(response.into_body());
                 unreachable = None;
             }
-            // The session is over, or the stream is not offered any more; a conflict is with the broken one, which the server still holds.
-            Ok(response) if response.status().is_client_error() && response.status() != StatusCode::CONFLICT => {
+            // Who we are was good enough before, and may be again when somebody has renewed it.
+            Ok(response)
+                if was_open && (may_come_later(response.status()) || response.status() == StatusCode::UNAUTHORIZED) =>
+            {
+                let doing = format!("listen to {}", wire.endpoint.shown());
+                unreachable = Some(Error::io(doing, format!("HTTP {}", response.status())));
+            }
+            // The session is over, or the stream is not offered any more.
+            Ok(response) if response.status().is_client_error() && !may_come_later(response.status()) => {
                 return wire.stream_is_refused(response.status());
             }
             Ok(_) => unreachable = None,

@@ -91,6 +91,11 @@ impl KeptAlive {
         None
     }
 
+    /// Gives up what is idle. What is still being read goes on.
+    pub(crate) fn forget(&self) {
+        lock(&self.idle).retain(|connection| !connection.sender.is_ready());
+    }
+
     fn put(&self, to: Authority, sender: SendRequest<Payload>) {
         lock(&self.idle).push(Connection { to, sender, used: Instant::now() });
     }

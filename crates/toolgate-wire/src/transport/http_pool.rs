@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::limits::{HEADER_BYTES_MAX, LimitBreach, TCP_IDLE_MS, TCP_PROBE_MS, TCP_PROBES_MAX};
 use crate::transport::http_kept_alive::KeptAlive;
 use crate::transport::http_payload::Payload;
+use crate::transport::http_sleep::{Clocks, Moment, Renewable, SleepWatch};
 use crate::transport::public_address::{Resolver, check_host};
 
 /// How connections are made.
@@ -74,8 +75,9 @@ struct Inner {
     matcher: Arc<Matcher>,
     /// For plain `http` without a proxy.
     direct: KeptAlive,
-    plain: Client<Connector, Payload>,
-    secure: OnceLock<Result<Client<HttpsConnector<Connector>, Payload>>>,
+    plain: Renewable<Connector>,
+    secure: OnceLock<Result<Renewable<HttpsConnector<Connector>>>>,
+    sleep: SleepWatch,
 }
 
 impl fmt::Debug for HttpPool {
@@ -126,12 +128,18 @@ impl Default for HttpPool {
 impl HttpPool {
     /// A pool without connections yet.
     pub fn new(settings: HttpSettings) -> Self {
+        Self::with_clocks(settings, Box::new(Moment::now))
+    }
+
+    /// The same with clocks that tell whether the machine has slept.
+    pub(crate) fn with_clocks(settings: HttpSettings, clocks: Clocks) -> Self {
         let proxy = &settings.proxy;
         let matcher = Arc::new(Matcher::builder().http(&*proxy.http).https(&*proxy.https).no(&*proxy.no_proxy).build());
         let connector = Connector::new(matcher.clone(), &settings);
         let direct = KeptAlive::new(connector.http.clone());
-        let plain = builder(&settings).build(connector);
-        Self(Arc::new(Inner { settings, matcher, direct, plain, secure: OnceLock::new() }))
+        let plain = Renewable::new(builder(&settings), connector);
+        let (secure, sleep) = (OnceLock::new(), SleepWatch::new(clocks));
+        Self(Arc::new(Inner { settings, matcher, direct, plain, secure, sleep }))
     }
 
     /// Sends a request and waits for the head of the answer.
@@ -144,6 +152,9 @@ impl HttpPool {
         if self.0.settings.public_only {
             self.check_public(&request)?;
         }
+        if self.0.sleep.has_slept() {
+            self.0.forget_idle();
+        }
         let is_plain = request.uri().scheme() == Some(&Scheme::HTTP);
         let proxy = if is_plain { self.0.matcher.intercept(request.uri()) } else { None };
         if is_plain && proxy.is_none() && !self.0.settings.http2_prior_knowledge {
@@ -155,10 +166,10 @@ impl HttpPool {
             if let Some(auth) = proxy.and_then(|proxy| proxy.basic_auth().cloned()) {
                 request.headers_mut().insert(PROXY_AUTHORIZATION, auth);
             }
-            self.0.plain.request(request).await
+            self.0.plain.client().request(request).await
         } else {
             let secure = self.0.secure.get_or_init(|| self.0.secure_client()).as_ref().map_err(Error::clone)?;
-            secure.request(request).await
+            secure.client().request(request).await
         };
         answer.map_err(|error| http_error(format!("{method} {}", ShownAs::or_url(shown_as.as_ref(), &url)), &error))
     }
@@ -172,7 +183,16 @@ impl HttpPool {
 }
 
 impl Inner {
-    fn secure_client(&self) -> Result<Client<HttpsConnector<Connector>, Payload>> {
+    /// Gives up all idle connections.
+    fn forget_idle(&self) {
+        self.direct.forget();
+        self.plain.renew();
+        if let Some(Ok(secure)) = self.secure.get() {
+            secure.renew();
+        }
+    }
+
+    fn secure_client(&self) -> Result<Renewable<HttpsConnector<Connector>>> {
         let mut roots = rustls::RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         for pem in &self.settings.extra_roots {
@@ -193,7 +213,7 @@ impl Inner {
             .https_only()
             .enable_all_versions()
             .wrap_connector(connector);
-        Ok(builder(&HttpSettings::default()).build(connector))
+        Ok(Renewable::new(builder(&HttpSettings::default()), connector))
     }
 }
 

@@ -29,6 +29,8 @@ pub mod http_pool;
 
 mod http_kept_alive;
 
+mod http_sleep;
+
 mod http_payload;
 
 mod http_endpoint;

@@ -33,7 +33,7 @@ impl PairEnd {
             let mut receiver = self.receiver;
             let reading = tokio::spawn(async move {
                 while let Some(frame) = receiver.recv().await {
-                    inbound.frame(&frame, None);
+                    inbound.frame(&frame, &[]);
                 }
                 inbound.closed(&Error::closed("the other side closed the pair"));
             });

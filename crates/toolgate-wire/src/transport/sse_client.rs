@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::task::AbortHandle;
 
+use crate::call::CallId;
 use crate::error::{Error, Result};
 use crate::link::{Inbound, Link, Outgoing};
 use crate::transport::event_stream::{Event, EventReader};
@@ -69,8 +70,8 @@ impl SseTransport {
     /// For [`Peer::start`](crate::Peer::start).
     pub fn open(self) -> impl FnOnce(Inbound) -> Arc<dyn Link> {
         move |inbound| {
-            let reading = tokio::spawn(read(self.body, self.events, inbound)).abort_handle();
-            Arc::new(SseLink { endpoint: self.endpoint, messages_to: self.messages_to, reading })
+            let reading = tokio::spawn(read(self.body, self.events, inbound.clone())).abort_handle();
+            Arc::new(SseLink { endpoint: self.endpoint, messages_to: self.messages_to, inbound, reading })
         }
     }
 }
@@ -79,7 +80,7 @@ async fn read(mut body: Incoming, mut events: EventReader, inbound: Inbound) {
     let why = loop {
         while let Some(event) = events.next_event() {
             if event.is_message() {
-                inbound.frame(&event.data, None);
+                inbound.frame(&event.data, &[]);
             }
         }
         let data = match body.frame().await {
@@ -97,11 +98,12 @@ async fn read(mut body: Incoming, mut events: EventReader, inbound: Inbound) {
 struct SseLink {
     endpoint: HttpEndpoint,
     messages_to: Uri,
+    inbound: Inbound,
     reading: AbortHandle,
 }
 
 impl SseLink {
-    async fn post(&self, outgoing: Outgoing) -> Result<()> {
+    async fn post(&self, outgoing: Outgoing, calls: &[CallId]) -> Result<()> {
         let mut headers = self.endpoint.base_headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let to = self.messages_to.clone();
@@ -110,19 +112,24 @@ impl SseLink {
             http_answer::drain_later(response.into_body());
             return Ok(());
         }
-        Err(http_answer::failure(self.endpoint.shown_at(&self.messages_to), response, &[], false).await)
+        // The address is the session: a server that does not know it any more will not know it later, while its stream may stay open.
+        let error = http_answer::failure(self.endpoint.shown_at(&self.messages_to), response, calls, true).await;
+        if matches!(error, Error::SessionLost(_)) {
+            self.inbound.lost(&error);
+        }
+        Err(error)
     }
 }
 
 impl Link for SseLink {
     fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let wants_answer = !calls_in(&outgoing.messages).is_empty();
-            let sending = self.post(outgoing);
-            if wants_answer {
-                sending.await
-            } else {
+            let calls = calls_in(&outgoing.messages);
+            let sending = self.post(outgoing, &calls);
+            if calls.is_empty() {
                 accepted_in_time(&self.endpoint, &self.messages_to, sending).await
+            } else {
+                sending.await
             }
         })
     }

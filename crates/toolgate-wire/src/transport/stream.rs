@@ -235,7 +235,7 @@ async fn read_all<R: AsyncRead + Unpin>(mut reader: R, inbound: Inbound, why_end
         match reader.read_buf(lines.room()).await {
             Ok(0) => break,
             Ok(_) => lines.each(|line| match line {
-                Line::Whole(line) => inbound.frame(&line, None),
+                Line::Whole(line) => inbound.frame(&line, &[]),
                 Line::TooLong(defect) => inbound.defect(&defect),
             }),
             Err(error) => {

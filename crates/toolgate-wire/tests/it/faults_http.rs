@@ -120,7 +120,7 @@ async fn every_status_at_each_phase_is_shown_with_its_body() {
             )
             .await;
             let lost_session = format!("the server has lost the session (HTTP {code})");
-            let legacy_says = if code == 400 || code == 404 { &*lost_session } else { shown };
+            let legacy_says = if code == 404 { &*lost_session } else { shown };
             check(
                 &format!("{name} on a legacy call"),
                 Way::HttpEvents,

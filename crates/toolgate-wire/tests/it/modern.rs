@@ -220,7 +220,7 @@ async fn a_call_that_becomes_a_task_is_followed_to_its_end() {
         (
             "it is unheard of",
             vec![task("dreaming", json!({}))],
-            "the task `t1` has the unknown status Some(\"dreaming\")",
+            "the server tells no more about the task `t1`: the task `t1` has the unknown status Some(\"dreaming\")",
         ),
     ];
     for (name, turns, expected) in rows {

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use toolgate_testkit::script::{GetStream, Priming, Sessions, UnknownSession};
 use toolgate_testkit::{Behaviour, Change, Event, HttpAnswer, ResourceScript, Script, ToolScript, What, When};
-use toolgate_wire::{Call, Watch};
+use toolgate_wire::{Call, Error, Watch};
 
 use crate::support::{Met, PATIENCE, Way, raw, within};
 
@@ -111,6 +111,42 @@ async fn an_error_that_names_the_call_is_its_answer_and_no_lost_session() {
         assert_eq!(echo(&met).await.unwrap_err(), "no such tool (code -32602)");
         assert_eq!(met.record.count("initialize"), 1);
     }
+}
+
+#[tokio::test]
+async fn a_refusal_that_does_not_speak_of_a_session_is_no_lost_session() {
+    // What comes with status 400, and whether the call is made again in a new session.
+    let rows = [
+        ("your input is wrong", false),
+        ("", false),
+        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"your input is wrong"}}"#, false),
+        ("Bad Request: No valid SESSION ID provided", true),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: Server not initialized"}}"#,
+            true,
+        ),
+    ];
+    for (body, is_lost) in rows {
+        let answer = What::HttpStatus(HttpAnswer::status(400).body(body));
+        let met = Way::HttpEvents.meet(server().fault(CALL.nth(1), answer)).await;
+        let ended = echo(&met).await;
+        let times = if is_lost { 2 } else { 1 };
+        assert_eq!((met.record.count("initialize"), met.record.count("tools/call")), (times, times), "{body}");
+        match ended {
+            Ok(said) => assert!(is_lost && said == "hi", "{body}: {said}"),
+            Err(error) => assert!(!is_lost && (body.is_empty() || error.contains("your input is wrong")), "{error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_over_http_and_sse_is_lost_when_its_address_is_not_known_any_more() {
+    let forgotten = What::HttpStatus(HttpAnswer::status(404).body("Could not find session"));
+    let script = server().versions(&["2024-11-05"]).fault(When::Post(3), forgotten);
+    let met = Way::Sse.meet(script).await;
+    let error = met.client().call_tool("echo", raw(json!({"message": "hi"}))).await.unwrap_err();
+    assert!(matches!(error, Error::SessionLost(_)), "{error:?}");
+    assert_eq!(met.side.heard().lost, ["the server has lost the session (HTTP 404)"]);
 }
 
 #[tokio::test]
@@ -273,4 +309,38 @@ async fn the_stream_of_unasked_news_is_opened_again_when_it_could_not_be_opened(
     met.http().change(&Change::AddTool(ToolScript::text("late", "late")));
     met.side.wait_until("the news", |heard| !heard.notifications.is_empty()).await;
     assert_eq!(met.side.notified(), ["notifications/tools/list_changed"]);
+}
+
+/// A server whose stream of news ends at once, and that refuses to open it again in these ways.
+async fn with_broken_news(refusals: &[u16]) -> Met {
+    let refused = |script: Script, (at, status): (u32, &u16)| {
+        script.fault(When::Get(at), What::HttpStatus(HttpAnswer::status(*status)))
+    };
+    let ends = HttpAnswer::status(200).header("Content-Type", "text/event-stream").body("retry: 10\ndata:\n\n");
+    let script = server().fault(When::Get(1), What::HttpStatus(ends));
+    Way::HttpEvents.meet((2..).zip(refusals).fold(script, refused)).await
+}
+
+#[tokio::test]
+async fn the_stream_of_unasked_news_is_opened_again_until_the_last_attempt() {
+    let met = with_broken_news(&[503, 429, 401, 409]).await;
+    let gets = || met.record.requests().iter().filter(|request| request.method == "GET").count();
+    let opened = async {
+        while gets() < 6 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within("the stream to be opened again", opened).await;
+    met.http().change(&Change::AddTool(ToolScript::text("late", "late")));
+    met.side.wait_until("the news", |heard| !heard.notifications.is_empty()).await;
+    assert_eq!((met.side.heard().lost, gets()), (vec![], 6));
+}
+
+#[tokio::test]
+async fn a_server_whose_stream_of_unasked_news_cannot_be_opened_again_is_lost() {
+    for status in [500, 503, 429, 409, 401] {
+        let met = with_broken_news(&[status; 5]).await;
+        let heard = met.side.wait_until("the loss", |heard| !heard.lost.is_empty()).await;
+        assert!(heard.lost[0].contains(&format!("HTTP {status}")), "{:?}", heard.lost);
+    }
 }

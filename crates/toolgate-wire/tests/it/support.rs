@@ -48,6 +48,7 @@ pub(crate) struct Heard {
     pub(crate) questions: Vec<Question>,
     pub(crate) notifications: Vec<Notification>,
     pub(crate) defects: Vec<Defect>,
+    pub(crate) lost: Vec<String>,
     pub(crate) closed: Vec<String>,
 }
 
@@ -114,6 +115,10 @@ impl ClientSide for Side {
 
     fn defect(&self, defect: &Defect) {
         self.note(|heard| heard.defects.push(defect.clone()));
+    }
+
+    fn lost(&self, why: &Error) {
+        self.note(|heard| heard.lost.push(why.to_string()));
     }
 
     fn closed(&self, why: &Error) {

@@ -75,8 +75,8 @@ async fn a_task_has_the_time_of_its_call() {
 
 #[tokio::test]
 async fn a_look_that_is_lost_is_made_again_and_the_call_never_is() {
-    let unavailable = What::HttpStatus(HttpAnswer::status(502));
-    for fault in [What::Reset, What::Close, unavailable] {
+    let statuses = [502, 408, 429].map(|status| What::HttpStatus(HttpAnswer::status(status)));
+    for fault in [What::Reset, What::Close].into_iter().chain(statuses) {
         let met = Way::HttpJson.meet(job(vec![done()]).fault(LOOK.nth(1), fault.clone())).await;
         assert_eq!(call(&met, 10_000, 60_000).await, "done", "{fault:?}");
         assert_eq!((met.record.count("tools/call"), met.record.count("tasks/cancel")), (1, 0), "{fault:?}");
@@ -85,9 +85,21 @@ async fn a_look_that_is_lost_is_made_again_and_the_call_never_is() {
 
 #[tokio::test]
 async fn a_task_that_the_server_tells_nothing_of_is_lost() {
-    let met = Way::HttpJson.meet(job(vec![Behaviour::error(-32602, "unknown task")])).await;
-    let expected = "the server tells no more about the task `t1`: unknown task (code -32602)";
-    assert_eq!(call(&met, 10_000, 60_000).await, expected);
+    let looks = || job(vec![task("working", json!({}))]);
+    let gone = What::HttpStatus(HttpAnswer::status(410));
+    let rows = [
+        (job(vec![Behaviour::error(-32602, "unknown task")]), "unknown task (code -32602)"),
+        (job(vec![task("sleeping", json!({}))]), "unknown status"),
+        (looks().fault(LOOK, gone), "HTTP 410 Gone"),
+        (looks().fault(LOOK, What::HttpStatus(HttpAnswer::status(200).body("not JSON"))), "unusable answer"),
+    ];
+    for (script, why) in rows {
+        let met = Way::HttpJson.meet(script).await;
+        let ended = within("the end of a task", met.client().call_tool("job", raw(json!({})))).await;
+        assert!(matches!(ended, Err(Error::TaskLost(_))), "{why}: {ended:?}");
+        let said = ended.map(|_| String::new()).unwrap_or_else(|error| error.to_string());
+        assert!(said.starts_with("the server tells no more about the task `t1`: ") && said.contains(why), "{said}");
+    }
 }
 
 #[tokio::test]

@@ -62,12 +62,17 @@ pub(super) async fn invoke(context: &CallContext, call: &PreparedCall, live: Liv
         let mark = SendMark::default();
         let error = match attempt(&connection, &request.clone().mark(&mark)).await {
             Ok(result) => return Ended::Answered(result),
-            Err(WireError::TimedOut { after, idle, .. }) => return Ended::TimedOut { after, idle },
+            Err(WireError::TimedOut { after, idle, .. }) => {
+                if idle {
+                    connection.suspect();
+                }
+                return Ended::TimedOut { after, idle };
+            }
             Err(error) => error,
         };
         let repeatable = repeatable(call, &mark, &error);
         if !is_loss(&error) {
-            may_be_done |= is_vague(&error) && repeatable == Repeatable::No;
+            may_be_done |= is_vague(&error) && repeatable != Repeatable::Unsent;
             return without_answer(connection.failed(error), may_be_done);
         }
         may_be_done |= repeatable != Repeatable::Unsent;
@@ -96,10 +101,14 @@ fn is_loss(error: &WireError) -> bool {
     matches!(error, WireError::Closed(_) | WireError::Io { .. } | WireError::SessionLost(_) | WireError::TaskLost(_))
 }
 
-/// Whether somebody on the way answered in place of the server, which may have done it all the same.
+/// Whether what came says nothing about the call, which may have been done all the same: somebody on the way answered in place of the
+/// server, or its answer cannot be used. Also 503 does not say that nothing was done: it is what gateways say of a server that they lost.
 fn is_vague(error: &WireError) -> bool {
-    let statuses = [StatusCode::INTERNAL_SERVER_ERROR, StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT];
-    matches!(error, WireError::Http(failure) if statuses.contains(&failure.status))
+    match error {
+        WireError::Http(failure) => failure.status.is_server_error() || failure.status == StatusCode::REQUEST_TIMEOUT,
+        WireError::Protocol(_) | WireError::Limit(_) => true,
+        _ => false,
+    }
 }
 
 fn repeatable(call: &PreparedCall, mark: &SendMark, error: &WireError) -> Repeatable {

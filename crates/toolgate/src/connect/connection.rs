@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use toolgate_wire::{Client, DefectKind, Error as WireError, SendMark};
 
 use super::front_end::FrontEnd;
@@ -32,6 +32,8 @@ pub(super) struct Inner {
     pub(super) running: watch::Sender<usize>,
     /// Why no new request is made on it, although it stands: the server has forgotten it, or cannot be reached any more.
     pub(super) given_up: watch::Sender<Option<WireError>>,
+    /// Somebody waited for an answer in vain, and wants to know whether the server is still there.
+    pub(super) suspected: Notify,
 }
 
 /// A request that runs: its connection is not retired under it.
@@ -196,6 +198,27 @@ impl Connection {
         tokio::select! {
             _why = self.0.client.peer().closed() => {}
             _is_so = given_up.wait_for(Option::is_some) => {}
+            () = self.falls_silent() => {}
+        }
+    }
+
+    /// Says that somebody waited for an answer in vain. Whoever follows the connection asks the server whether it is still there.
+    pub(crate) fn suspect(&self) {
+        self.0.suspected.notify_one();
+    }
+
+    /// Gives the connection up when a server that was suspected says nothing for as long as connecting may take: neither to a ping, nor
+    /// to anybody else.
+    async fn falls_silent(&self) {
+        let (client, limit) = (&self.0.client, self.0.config.connect_timeout);
+        loop {
+            self.0.suspected.notified().await;
+            let before = client.peer().heard();
+            let is_silent = tokio::time::timeout(limit, client.ping()).await.is_err();
+            if is_silent && client.peer().heard() == before {
+                let what = format!("the server has stopped answering: not even a ping within {limit:?}");
+                return self.give_up(&WireError::Closed(what.into()));
+            }
         }
     }
 

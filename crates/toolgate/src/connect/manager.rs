@@ -1,15 +1,16 @@
 //! `ConnectionManager`: starts connections in parallel, bounded, and owns them by name. It knows nothing of what servers offer.
 
+mod opening;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use tokio::sync::{Semaphore, watch};
-use toolgate_wire::{Client, ConnectOptions, Direction, Endpoint, Error as WireError, HttpFailure, Tap, connect};
+use tokio::sync::Semaphore;
+use toolgate_wire::Direction;
 
-use super::client_side::OurSide;
-use super::connection::{Connection, Inner};
+use super::connection::Connection;
 use super::front_end::FrontEnd;
 use super::lender::Lender;
 use super::status::{Agreed, ServerStatus, ServerView};
@@ -18,11 +19,11 @@ use crate::auth::logins::Logins;
 use crate::auth::store::TokenStore;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{LOGINS_FOR_REQUEST_MAX, STARTING_PLACE_MS};
+use crate::limits::STARTING_PLACE_MS;
 use crate::server_name::ServerName;
-use crate::servers::{ServerConfig, TransportConfig};
+use crate::servers::ServerConfig;
 use crate::settings::EnvExceptions;
-use crate::transport::{Opened, Opener};
+use crate::transport::Opener;
 use crate::trust::AdmittedServers;
 
 /// Sees every frame to and from every server.
@@ -110,9 +111,6 @@ impl Entry {
     /// Nothing more is to be found out about it.
     fn give_up(&mut self) -> Option<Connection> {
         self.is_settled = true;
-        if self.status == ServerStatus::Connecting {
-            self.status = ServerStatus::Disconnected;
-        }
         self.connection.take()
     }
 
@@ -188,8 +186,9 @@ impl ConnectionManager {
     /// Makes `servers` the ones on the board, in their order. One that is there and means the same stays as it is.
     pub(crate) fn reconcile(&self, servers: AdmittedServers) -> Difference {
         let now = self.now();
-        let mut board = self.board();
         let mut difference = Difference::default();
+        let mut gone = Vec::new();
+        let mut board = self.board();
         let mut before = std::mem::take(&mut *board);
         for config in servers.into_inner() {
             let same = before.iter().position(|entry| entry.config.means_the_same(&config));
@@ -202,10 +201,23 @@ impl ConnectionManager {
                 }
             }
         }
+        drop(board);
         for mut entry in before {
-            difference.retire.extend(entry.connection.take());
-            difference.stop.push(entry.config.name.clone());
+            let name = entry.config.name.clone();
+            match entry.connection.take() {
+                Some(connection) => {
+                    gone.push((name.clone(), ServerStatus::Disconnecting));
+                    difference.retire.push(connection);
+                }
+                // Nothing has to end first.
+                None if entry.status == ServerStatus::Connecting => {
+                    gone.push((name.clone(), ServerStatus::Disconnected))
+                }
+                None => {}
+            }
+            difference.stop.push(name);
         }
+        gone.into_iter().for_each(|(name, status)| (self.wiring.on_status)(&name, status, None));
         difference
     }
 
@@ -215,6 +227,10 @@ impl ConnectionManager {
         retiring().push(connection.clone());
         connection.clone().retire().await;
         retiring().retain(|other| !other.is_same(&connection));
+        // One that has a place on the board is told of there.
+        if !self.board().iter().any(|entry| entry.config.name == *connection.server()) {
+            (self.wiring.on_status)(connection.server(), ServerStatus::Disconnected, None);
+        }
     }
 
     /// Whether that is still what a server on the board means.
@@ -255,86 +271,6 @@ impl ConnectionManager {
                 Err(error)
             }
         }
-    }
-
-    /// The error comes with the end of what the server wrote to stderr.
-    async fn open_now(&self, config: &Arc<ServerConfig>) -> Result<Connection, (Error, String)> {
-        let started = Instant::now();
-        let Wiring { env, front_end, tap, .. } = &self.wiring;
-        let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
-        let (changed, given_up) = (side.changed.clone(), side.given_up.clone());
-        let mut options = ConnectOptions::new(Arc::new(side));
-        options.limit = config.connect_timeout;
-        // What a server offers in its next session is looked at before anything is asked of it.
-        options.renews_sessions = false;
-        options.tap = tap.clone().map(|tap| -> Tap {
-            let server = config.name.clone();
-            Arc::new(move |direction, frame| tap(&server, direction, frame))
-        });
-        let (client, login) = match self.borrow(config, &options).await {
-            Some(client) => (client, None),
-            None => self.open_itself(config, options).await?,
-        };
-        let (config, front_end, took) = (config.clone(), front_end.clone(), started.elapsed());
-        let running = watch::Sender::new(0);
-        Ok(Connection::new(Inner { config, client, front_end, login, took, changed, running, given_up }))
-    }
-
-    /// A server that somebody keeps who lends it. What cannot be used is started here instead.
-    async fn borrow(&self, config: &Arc<ServerConfig>, options: &ConnectOptions) -> Option<Client> {
-        let TransportConfig::Stdio(_) = &config.transport else { return None };
-        let lent = self.wiring.lender.as_ref()?.lend(config);
-        let endpoint = tokio::time::timeout(config.connect_timeout, lent).await.ok()??;
-        connect(endpoint, options.clone()).await.ok()
-    }
-
-    /// A server of our own, and who can log in to it.
-    async fn open_itself(
-        &self,
-        config: &Arc<ServerConfig>,
-        options: ConnectOptions,
-    ) -> Result<(Client, Option<Arc<ServerLogin>>), (Error, String)> {
-        let child = options.child.clone();
-        let Opened { mut endpoint, login } = self.opener.open(config).await.map_err(|error| (error, String::new()))?;
-        let mut logins = 0;
-        loop {
-            let again = again(&endpoint);
-            let error = match connect(endpoint, options.clone()).await {
-                Ok(client) => return Ok((client, login)),
-                Err(error) => error,
-            };
-            logins += 1;
-            match (&error, &login, again) {
-                (WireError::LoginNeeded(failure), Some(login), Some(again))
-                    if logins <= LOGINS_FOR_REQUEST_MAX && self.logs_in(config, login, failure).await? =>
-                {
-                    endpoint = again;
-                }
-                _ => {
-                    let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    let last_words = child.map(|child| child.stderr_tail()).unwrap_or_default();
-                    return Err((Error::of_server(&config.name, error), last_words));
-                }
-            }
-        }
-    }
-
-    /// Whether the person logged in to a server that asked for it, so that it is worth trying again.
-    async fn logs_in(
-        &self,
-        config: &Arc<ServerConfig>,
-        login: &ServerLogin,
-        failure: &HttpFailure,
-    ) -> Result<bool, (Error, String)> {
-        let guide = self.wiring.front_end.login_guide();
-        if guide.is_none() {
-            return Ok(false);
-        }
-        self.change(config, ServerStatus::NeedsLogin, |_| ());
-        // A login takes a lot of room, which connections that need none do without.
-        let helped = Box::pin(login.helps(failure, guide.as_deref())).await;
-        self.change(config, ServerStatus::Connecting, |_| ());
-        helped.map_err(|error| (error.about(&config.name), String::new()))
     }
 
     /// Notes that a server could not be started, or not be understood.
@@ -414,7 +350,10 @@ impl ConnectionManager {
     /// Closes all connections in order, all at once.
     pub(crate) async fn close_all(&self) {
         self.is_closed.store(true, Ordering::Release);
+        let is_starting = |entry: &&Entry| entry.status == ServerStatus::Connecting;
+        let starting: Vec<_> = self.board().iter().filter(is_starting).map(|entry| entry.config.clone()).collect();
         let mut open: Vec<Connection> = self.board().iter_mut().filter_map(Entry::give_up).collect();
+        starting.iter().for_each(|config| self.change(config, ServerStatus::Disconnected, |_| ()));
         open.append(&mut self.retiring.lock().unwrap_or_else(PoisonError::into_inner));
         let closing = open.iter().map(|connection| async {
             self.change(connection.config(), ServerStatus::Disconnecting, |_| ());
@@ -460,16 +399,6 @@ impl ConnectionManager {
             entry.error.clone()
         };
         (self.wiring.on_status)(&server.name, status, error.as_ref());
-    }
-}
-
-/// The same place once more; only an address can be gone to twice.
-fn again(endpoint: &Endpoint) -> Option<Endpoint> {
-    match endpoint {
-        Endpoint::Url(http) => Some(Endpoint::Url(http.clone())),
-        Endpoint::Http(http) => Some(Endpoint::Http(http.clone())),
-        Endpoint::Sse(http) => Some(Endpoint::Sse(http.clone())),
-        _ => None,
     }
 }
 

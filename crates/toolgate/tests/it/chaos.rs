@@ -3,7 +3,7 @@
 //!
 //! `CHAOS_CALLS` makes it longer, `CHAOS_SEED` repeats it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolgate::audit::{AuditLog, AuditOptions, FileAudit, Query, StoredCall, verify};
-use toolgate::{Asker, CallOutcome, CallRules, ErrorKind, Host, RunOptions, ToolCall};
+use toolgate::{Asker, CallOutcome, CallRules, Host, RunOptions, ToolCall};
 use toolgate_testkit::chaos::{ChaosFault, ChaosPlan, Dice, Ledger};
 
 use crate::audit_processes::how_many;
@@ -24,6 +24,12 @@ const CALLERS: usize = 40;
 
 /// Longer than a call can take that waits its turn at a server that answers nobody.
 const CALL_LIMIT: Duration = Duration::from_secs(90);
+
+/// A run of that many calls sees everything that can go wrong.
+const CALLS_FOR_EVERY_FAULT: u64 = 2_000;
+
+/// Of a hundred calls, how many are completed at least, whatever goes wrong.
+const COMPLETED_PERCENT_MIN: usize = 75;
 
 /// How a call ended, seen by its caller.
 #[derive(Debug)]
@@ -94,8 +100,8 @@ fn allowed_executions(ended: &Ended) -> RangeInclusive<usize> {
     match &ended.outcome {
         Some(CallOutcome::Completed(_) | CallOutcome::ToolError(_)) => 1..=most,
         Some(CallOutcome::Denied(_) | CallOutcome::Refused { .. }) => 0..=0,
-        // It was answered with something that is no answer.
-        Some(CallOutcome::Failed(error)) if error.kind() == ErrorKind::Protocol => 0..=most,
+        // The server did it, and said that it had not.
+        Some(CallOutcome::Failed(error)) if error.to_string().contains("HTTP 400") => 0..=1,
         // It says that nothing was done.
         Some(CallOutcome::Failed(_)) => 0..=0,
         _ => 0..=most,
@@ -148,6 +154,22 @@ fn tally(all: &[Ended]) -> String {
     let mut counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
     counts.sort();
     counts.join(", ")
+}
+
+/// Every kind of fault has occurred, and most calls have succeeded all the same.
+fn check_run(run: &Run, all: &[Ended], faults: &BTreeMap<String, (usize, usize)>) -> Vec<String> {
+    if run.calls < CALLS_FOR_EVERY_FAULT {
+        return Vec::new();
+    }
+    let seen = |fault: &ChaosFault| faults.get(&format!("{fault:?}")).copied().unwrap_or_default();
+    let over_stdio = ChaosFault::over_stdio().into_iter().filter(|fault| seen(fault).0 == 0);
+    let over_http = ChaosFault::over_http().into_iter().filter(|fault| seen(fault).1 == 0);
+    let mut wrong: Vec<String> = over_stdio.chain(over_http).map(|fault| format!("{fault:?} never occurred")).collect();
+    let completed = all.iter().filter(|ended| ended.word() == "completed").count();
+    if completed * 100 < all.len() * COMPLETED_PERCENT_MIN {
+        wrong.push(format!("only {completed} of {} calls were completed", all.len()));
+    }
+    wrong
 }
 
 /// A plain call on every server succeeds, once nothing goes wrong any more.
@@ -215,7 +237,9 @@ async fn every_call_ends_once_whatever_servers_do() {
     room.calm_down();
     trouble.end();
     everything_works(&run).await;
-    println!("{}", tally(&all));
+    let faults = room.faults();
+    println!("{}\n{faults:?}", tally(&all));
+    let mut wrong = check_run(&run, &all, &faults);
     host.shutdown().await;
     room.end();
     until("the end of every server", LONG, || room.alive().is_empty()).await;
@@ -231,7 +255,7 @@ async fn every_call_ends_once_whatever_servers_do() {
     assert_eq!(unreadable.unwrap(), 0);
     let verified = verify(&log).unwrap();
     assert_eq!((verified.findings, verified.notes), (vec![], vec![]));
-    let mut wrong = check_executions(&all, &Ledger::read(&room.ledger()));
+    wrong.extend(check_executions(&all, &Ledger::read(&room.ledger())));
     wrong.extend(check_records(&all, &stored));
     assert!(wrong.is_empty(), "seed {seed}: {} broken promises\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,5 +1,6 @@
 //! A room full of servers on which nothing can be relied, somebody who kills and stops them, and somebody who starts them again.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use toolgate_testkit::chaos::{ChaosPlan, Dice, lives};
+use toolgate_testkit::chaos::{ChaosFault, ChaosPlan, Dice, faults, lives};
 use toolgate_testkit::chaos_server_path;
 
 use crate::support::Room;
@@ -31,7 +32,12 @@ impl ChaosRoom {
         let mut room = Room::new();
         let folder = room.world.root().join("chaos");
         std::fs::create_dir(&folder).unwrap();
-        let plan = |name: &str, number: usize| ChaosPlan {
+        // Each thing that can go wrong does so at least once, with one of the servers.
+        let nth = |all: Vec<ChaosFault>, number: usize, count: usize| {
+            all.into_iter().skip(number).step_by(count).collect::<Vec<_>>()
+        };
+        let plan = |name: &str, number: usize, surely: Vec<ChaosFault>| ChaosPlan {
+            surely,
             is_modern: number % 2 == 1,
             call_faults_per_mille: 100,
             other_faults_per_mille: 10,
@@ -41,14 +47,16 @@ impl ChaosRoom {
         let (mut names, mut http) = (Vec::new(), Vec::new());
         for number in 0..over_stdio {
             let name = format!("pipe{number}");
-            let args = ["--plan", &plan(&name, number).to_json()];
+            let surely = nth(ChaosFault::over_stdio(), number, over_stdio);
+            let args = ["--plan", &plan(&name, number, surely).to_json()];
             let entry = json!({"command": chaos_server_path().unwrap(), "args": args, "timeout": CALL_TIMEOUT_MS});
             room = room.entry(&name, entry);
             names.push(name);
         }
         for number in 0..over_http {
             let name = format!("web{number}");
-            let server = KeptServer::start(plan(&name, number));
+            let surely = nth(ChaosFault::over_http(), number, over_http);
+            let server = KeptServer::start(plan(&name, number, surely));
             room = room.entry(&name, json!({"httpUrl": server.url, "timeout": CALL_TIMEOUT_MS}));
             names.push(name);
             http.push(server);
@@ -58,6 +66,16 @@ impl ChaosRoom {
 
     pub(crate) fn ledger(&self) -> PathBuf {
         self.folder.join("ledger")
+    }
+
+    /// Everything that went wrong, with how often it did over pipes and over HTTP.
+    pub(crate) fn faults(&self) -> BTreeMap<String, (usize, usize)> {
+        let mut counts = BTreeMap::<String, (usize, usize)>::new();
+        for (server, fault) in faults(&self.folder.join("faults")) {
+            let (over_stdio, over_http) = counts.entry(format!("{fault:?}")).or_default();
+            *(if server.starts_with("pipe") { over_stdio } else { over_http }) += 1;
+        }
+        counts
     }
 
     /// From now on nothing goes wrong any more.

@@ -233,16 +233,24 @@ async fn a_call_over_http_that_may_have_been_done_is_unknown() {
 #[tokio::test]
 async fn a_call_that_somebody_on_the_way_answers_for_the_server_is_unknown() {
     // What comes in place of an answer, what the tool says about itself, and how the call ends.
+    let (status, nothing) = (HttpAnswer::status, json!({}));
     let cases = [
-        (500, json!({}), "unknown"),
-        (502, json!({}), "unknown"),
-        (504, json!({}), "unknown"),
-        (504, only_reads(), "failed"),
-        (503, json!({}), "failed"),
-        (429, json!({}), "failed"),
+        (status(500), nothing.clone(), "unknown"),
+        (status(502), nothing.clone(), "unknown"),
+        // A gateway that lost the server says so too.
+        (status(503), nothing.clone(), "unknown"),
+        (status(504), nothing.clone(), "unknown"),
+        (status(504), only_reads(), "unknown"),
+        (status(520), nothing.clone(), "unknown"),
+        (status(527), nothing.clone(), "unknown"),
+        (status(408), nothing.clone(), "unknown"),
+        (status(200).body("not JSON"), nothing.clone(), "unknown"),
+        (status(202), nothing.clone(), "unknown"),
+        (status(429), nothing.clone(), "failed"),
+        (status(400).body("your input is wrong"), nothing, "failed"),
     ];
-    for (status, hints, expected) in cases {
-        let answer = What::HttpStatus(HttpAnswer::status(status));
+    for (answer, hints, expected) in cases {
+        let (status, answer) = (answer.status, What::HttpStatus(answer));
         let script = Script::new("web").tool(tool("work", hints.clone())).fault(When::Tool("work"), answer);
         let http = ScriptedHttp::start(script).await.unwrap();
         let room = Room::new().entry("web", json!({"url": http.url(), "type": "http"}));

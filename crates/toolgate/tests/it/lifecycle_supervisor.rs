@@ -277,3 +277,37 @@ async fn calls_that_run_when_their_server_ends_all_end() {
     }
     assert_eq!(text(&call(&host, "echo", json!({"message": "on"})).await), "on");
 }
+
+#[tokio::test]
+async fn a_server_that_answers_nobody_any_more_is_started_anew() {
+    let never = || ToolScript::new("never", Behaviour::Never);
+    let steps = || ToolScript::new("steps", Behaviour::progress(100, 50, Behaviour::text("done")));
+    let script = || Script::new("one").tool(never()).tool(steps()).tool(ToolScript::echo("echo"));
+    let deaf = |script: Script| script.fault(When::Method("ping").in_life(1), What::NoAnswer);
+    // What goes wrong, whether another call makes progress meanwhile, and how many connections there are in the end.
+    let cases = [
+        ("it is stuck", script().fault(When::Tool("never").before().in_life(1), What::Freeze), false, 2),
+        ("it answers a ping", script(), false, 1),
+        ("it does something else", deaf(script()), true, 1),
+        ("it reads, and answers nothing", deaf(script()), false, 2),
+    ];
+    for (name, script, is_busy, connections) in cases {
+        let settings = json!({"timeout": 1_000, "connectTimeout": 3_000});
+        let room = Room::new().server_with("one", &script, &settings);
+        let host = Arc::new(room.host().await);
+        let line = host.line("one").unwrap();
+        let busy = is_busy.then(|| spawned(&host, "steps", json!({})));
+        assert_eq!(call(&host, "never", json!({})).await.as_str(), "timed_out", "{name}");
+        if connections > 1 {
+            until("the next connection", LONG, || line.traffic().connections == connections).await;
+            assert_eq!(text(&call(&host, "echo", json!({"message": "back"})).await), "back", "{name}");
+        } else {
+            until("the ping", LONG, || room.record(0).count("ping") == 1).await;
+        }
+        if let Some(busy) = busy {
+            assert_eq!(text(&in_time(busy).await.unwrap()), "done", "{name}");
+        }
+        assert_eq!(line.traffic().connections, connections, "{name}");
+        host.shutdown().await;
+    }
+}

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolgate::{HostEvent, HostEvents, LiveSettings, Reconciled, ServerName, SetupOptions};
+use toolgate::{HostEvent, HostEvents, LiveSettings, Reconciled, ServerName, ServerStatus, SetupOptions};
 use toolgate_testkit::{Behaviour, Script, ToolScript};
 
+use crate::chaos_room::until;
 use crate::support::{LONG, Room, call, names, text};
 
 fn one_tool(name: &str) -> Script {
@@ -111,4 +112,23 @@ async fn files_are_followed_and_a_broken_one_changes_nothing() {
         () = story => {}
     }
     host.shutdown().await;
+}
+
+#[tokio::test]
+async fn every_end_of_a_server_is_told() {
+    let hangs = json!({"command": "sleep", "args": ["1000"]});
+    let room = Room::new().server("gone", &one_tool("a")).entry("hangs", hangs);
+    let host = room.builder().build();
+    let mut events = host.events();
+    host.start(room.servers());
+    let expected = [ServerStatus::Connected, ServerStatus::Connecting];
+    let stand = || host.servers().iter().map(|view| view.status).collect::<Vec<_>>();
+    until("both servers on their way", LONG, || stand() == expected).await;
+    let is_told = |name: &'static str, wanted: ServerStatus| move |event: &HostEvent| matches!(event, HostEvent::Status { server, status, .. } if **server == *name && *status == wanted);
+    let room = room.without("gone");
+    assert_eq!(host.reconcile(room.servers()).removed, servers(&["gone"]));
+    next(&mut events, is_told("gone", ServerStatus::Disconnecting)).await;
+    next(&mut events, is_told("gone", ServerStatus::Disconnected)).await;
+    host.shutdown().await;
+    next(&mut events, is_told("hangs", ServerStatus::Disconnected)).await;
 }

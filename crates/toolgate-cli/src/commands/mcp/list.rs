@@ -1,5 +1,7 @@
 //! `toolgate mcp list`: every server in the settings, where it is written, and how it is doing.
 
+mod json;
+
 use std::mem::ManuallyDrop;
 use std::time::SystemTime;
 
@@ -9,22 +11,23 @@ use toolgate::expose::SlashCommand;
 use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
-use toolgate::trust::{DecidedBy, Folder, FolderTrust};
 use toolgate::{Catalog, Host, Interest, RawJson, ServerStatus, ServerView};
 
 use crate::arrival::all_settled;
 use crate::call_rules;
 use crate::chat::LastingHost;
 use crate::commands::mcp::server_text::{Detail, Offering, ServerText};
-use crate::configured::{Configured, error_of, of_broken, status_of};
+use crate::configured::{Configured, error_of, status_of};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
-use crate::json::{JsonWriter, ObjectWriter};
 use crate::limits::STDERR_LISTED_LINES_MAX;
-use crate::listing::{counted, last_lines, offer_counts, shown_target, transport};
+use crate::listing::{counted, last_lines, next_attempt, offer_counts, shown_target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
+
+use self::json::write;
+pub(crate) use self::json::{trust_word, write_folder, write_origin};
 
 /// List your servers and how they are doing
 #[derive(Debug, Args)]
@@ -90,8 +93,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
     let filter = arguments.filter.as_deref();
-    let listing =
-        Listing { configured: &configured, held_back: &held_back, detail: arguments.detail(), filter, commands: &[] };
+    let listing = Listing {
+        configured: &configured,
+        held_back: &held_back,
+        detail: arguments.detail(),
+        filter,
+        commands: &[],
+        now: None,
+    };
     if arguments.no_connect || reason.is_some() {
         let lines = meant.iter().map(|config| Line::at_rest(config, reason.as_ref())).collect();
         let printer = &mut session.printer;
@@ -156,7 +165,8 @@ fn of_session(
     let rules = call_rules::for_listing(session, listing.configured.setup()).unwrap_or_default();
     let looked_at = host.with_rules(rules, &listing.configured.setup().env);
     let commands = lasting.prompts();
-    let listing = Listing { commands: &commands, ..*listing };
+    let now = Some(session.env().clock.now());
+    let listing = Listing { commands: &commands, now, ..*listing };
     let live = Live { servers: host, seen: &looked_at, views: &views, catalog: &host.catalog() };
     listing.print_live(&mut session.printer, &live, troubles)?;
     if session.printer.form() == Form::Text {
@@ -173,6 +183,8 @@ struct Listing<'a> {
     filter: Option<&'a str>,
     /// Prompts as commands, in a session.
     commands: &'a [SlashCommand],
+    /// What time it is, in a session: its servers are tried again.
+    now: Option<SystemTime>,
 }
 
 /// Servers that were started, at one moment.
@@ -190,7 +202,13 @@ impl Listing<'_> {
         let kept = live.seen.kept_logins().unwrap_or_default();
         let line = |view| {
             let line = Line::live(view, live, troubles);
-            Line { login: login_of(view, &kept), offering: line.offering.with_commands(self.commands), ..line }
+            let next_attempt = self.now.and_then(|now| Some((view.next_attempt?, now)));
+            Line {
+                next_attempt,
+                login: login_of(view, &kept),
+                offering: line.offering.with_commands(self.commands),
+                ..line
+            }
         };
         self.print(printer, live.views.iter().map(line).collect())?;
         Ok(printer.flush()?)
@@ -250,6 +268,10 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
+    /// Since when it stands like that.
+    since: Option<SystemTime>,
+    /// When it is tried again, and what time it is.
+    next_attempt: Option<(SystemTime, SystemTime)>,
     /// What is said about it beside the list.
     trouble: Option<CommandError>,
     /// The end of what it wrote to stderr, when it failed.
@@ -274,6 +296,8 @@ impl<'a> Line<'a> {
             origin: &config.origin,
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
+            since: None,
+            next_attempt: None,
             trouble: None,
             stderr: None,
             is_resting: false,
@@ -307,6 +331,7 @@ impl<'a> Line<'a> {
             info: agreed.map(|agreed| agreed.info.clone()),
             counts: offer_counts(view.name(), live.catalog),
             error: trouble.as_ref().map(CommandError::in_one_line),
+            since: Some(view.since),
             is_resting: view.is_remembered && trouble.is_none(),
             stderr: trouble.as_ref().and_then(|_| end_of_stderr(view.name(), live.servers)),
             trouble: trouble.filter(|_| view.is_settled),
@@ -329,6 +354,8 @@ impl<'a> Line<'a> {
             origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
+            since: None,
+            next_attempt: None,
             trouble: None,
             stderr: None,
             is_resting: false,
@@ -340,8 +367,10 @@ impl<'a> Line<'a> {
 
     fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
         let target = self.target();
+        let next_attempt = self.next_attempt.and_then(|(at, now)| next_attempt(Some(at), now));
         let Self { name, status, reason, is_resting, login, description, offering, trouble, stderr, .. } = self;
-        let text = ServerText { name, status, reason, is_resting, login, target: &target, description, offering };
+        let target = &target;
+        let text = ServerText { name, status, reason, next_attempt, is_resting, login, target, description, offering };
         text.print(printer, detail)?;
         if let Some(trouble) = trouble {
             // Where both are seen, it stands at its server.
@@ -392,81 +421,5 @@ const fn reason_word(reason: &SetAsideReason) -> &'static str {
         SetAsideReason::TooMany => "too_many",
         SetAsideReason::Unusable(_) => "settings",
         SetAsideReason::Replaced { .. } => "replaced",
-    }
-}
-
-fn write<'a>(
-    json: &mut JsonWriter<'_>,
-    configured: &Configured,
-    lines: impl Iterator<Item = Line<'a>>,
-) -> std::io::Result<()> {
-    json.object(|object| {
-        object.array("servers", lines, |json, line| json.object(|object| write_line(object, &line, configured)))?;
-        object.member("folder", |json| write_folder(json, &configured.setup().folder))?;
-        let broken = &configured.setup().settings.broken;
-        object.array("broken", broken, |json, error| of_broken(error).write_inner(json))?;
-        match broken.first() {
-            Some(error) => object.member("error", |json| of_broken(error).write_inner(json)),
-            None => Ok(()),
-        }
-    })
-}
-
-fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Configured) -> std::io::Result<()> {
-    object.string("name", line.name)?;
-    object.string("status", line.status.as_str())?;
-    object.optional_string("reason", line.reason)?;
-    object.optional_string("transport", line.transport)?;
-    object.optional_string("target", line.target.as_deref())?;
-    object.optional_string("protocolVersion", line.version.as_deref())?;
-    object.raw("serverInfo", line.info.as_ref())?;
-    for (key, count) in ["tools", "prompts", "resources"].into_iter().zip(line.counts) {
-        object.number(key, count as u64)?;
-    }
-    object.string("source", line.origin.source.as_str())?;
-    object.member("origin", |json| write_origin(json, line.origin))?;
-    object.optional_string("extension", line.extension)?;
-    object.array("replaces", configured.losers(line.name), write_origin)?;
-    object.optional_string("error", line.error.as_deref())?;
-    object.optional_string("stderr", line.stderr.as_deref())
-}
-
-/// Where something is written.
-pub(crate) fn write_origin(json: &mut JsonWriter<'_>, origin: &SettingsOrigin) -> std::io::Result<()> {
-    json.object(|object| {
-        object.string("source", origin.source.as_str())?;
-        let file = origin.path.as_ref().map(|path| path.to_string_lossy());
-        object.optional_string("file", file.as_deref())?;
-        object.optional_number("line", origin.line.map(|line| line as u64))
-    })
-}
-
-/// What was decided about the workspace folder.
-pub(crate) fn write_folder(json: &mut JsonWriter<'_>, folder: &Folder) -> std::io::Result<()> {
-    json.object(|object| {
-        object.string("path", &folder.path().display().to_string())?;
-        object.string("trust", trust_word(folder.trust()))?;
-        object.string("decidedBy", decided_by(folder.by()))
-    })
-}
-
-/// Whether a folder is trusted, in a word.
-pub(crate) const fn trust_word(trust: FolderTrust) -> &'static str {
-    match trust {
-        FolderTrust::Trusted => "trusted",
-        FolderTrust::Untrusted => "untrusted",
-        FolderTrust::Undecided => "undecided",
-    }
-}
-
-/// Who decided about a folder, in a word.
-pub(crate) const fn decided_by(by: &DecidedBy) -> &'static str {
-    match by {
-        DecidedBy::NothingBrought => "nothing-brought",
-        DecidedBy::ThisRun => "this-run",
-        DecidedBy::SwitchedOff => "switched-off",
-        DecidedBy::Editor => "editor",
-        DecidedBy::Rule { .. } => "rule",
-        DecidedBy::Nobody => "nobody",
     }
 }

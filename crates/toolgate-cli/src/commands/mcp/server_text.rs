@@ -72,6 +72,8 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
+    /// When it is tried again, in words.
+    pub(crate) next_attempt: Option<String>,
     /// What it offers is known from before, and nothing is wrong with it.
     pub(crate) is_resting: bool,
     /// What its login is, where it has or needs one.
@@ -111,7 +113,8 @@ impl ServerText<'_> {
             counts => format!(" ({counts})"),
         };
         let login = self.login.map(|login| format!(" ({login})")).unwrap_or_default();
-        let plain = format!("{sign} {name} - {state}{counts}{login}");
+        let next = self.next_attempt.as_ref().map(|next| format!(", {next}")).unwrap_or_default();
+        let plain = format!("{sign} {name} - {state}{next}{counts}{login}");
         let room = printer.terminal().columns.unwrap_or(COLUMNS).saturating_sub(crate::columns::width(&plain) + 2);
         let target = cut(self.target, room);
         let plain = plain.replacen(&*name, &paint.bold(&name).to_string(), 1);
