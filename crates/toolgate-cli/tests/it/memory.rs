@@ -39,6 +39,12 @@ fn fickle() -> Room {
     room
 }
 
+/// Whether each tool can be called, as programs are told.
+fn listed_available(room: &Room) -> Vec<bool> {
+    let listed: serde_json::Value = serde_json::from_str(&room.run("tools --json").stdout).unwrap();
+    listed["tools"].as_array().unwrap().iter().map(|tool| tool["available"].as_bool().unwrap()).collect()
+}
+
 #[test]
 fn what_is_old_is_listed_when_its_server_cannot_be_reached() {
     let room = fickle();
@@ -46,7 +52,8 @@ fn what_is_old_is_listed_when_its_server_cannot_be_reached() {
     for line in ["tools", "tools one"] {
         let output = room.run(line);
         assert_eq!(output.code(), Some(4), "{}", output.transcript());
-        assert!(output.stdout.starts_with("one  3 tools\n"), "{}", output.transcript());
+        assert!(output.stdout.starts_with("one  3 tools, unavailable: connection closed"), "{}", output.transcript());
+        assert!(listed_available(&room).iter().all(|available| !available), "{}", output.transcript());
         assert!(output.stderr.starts_with("error: MCP server one: "), "{}", output.transcript());
         assert!(output.stderr.contains("what it offered is known since 20"), "{}", output.transcript());
     }

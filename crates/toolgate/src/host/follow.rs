@@ -145,16 +145,14 @@ async fn bring_up_to_date(board: &Board, offer: Arc<ServerCatalog>, kind: Kind, 
     match fresh {
         Ok(fresh) => {
             let (is_same, was_unread) = (fresh.same(&offer.offered, kind), offer.offered.unread.contains(&kind));
-            if is_same && !was_unread {
-                return offer;
-            }
+            // What is the same is younger now.
             let updated =
                 show(board, &connection, offer.updated(Arc::new(fresh.in_order_of(&offer.offered)), kind, None));
-            if is_same {
+            if !is_same {
+                announce(board, connection.server(), kind);
+            } else if was_unread {
                 let text = format!("{} of MCP server {} can be read again", title(kind), connection.server());
                 board.diagnose(Severity::Info, connection.server(), text);
-            } else {
-                announce(board, connection.server(), kind);
             }
             updated
         }

@@ -5,6 +5,7 @@ use toolgate::discovery::Availability;
 use toolgate::{DiscoveryState, ErrorKind, HostEvent, ServerStatus};
 use toolgate_testkit::{Behaviour, HttpAnswer, Script, ScriptedHttp, ToolScript, What, When};
 
+use crate::lifecycle_room::next;
 use crate::support::{LONG, Room, call, names, text};
 
 fn echo(tool: &str) -> Script {
@@ -135,7 +136,7 @@ async fn discovery_is_complete_when_nobody_is_left_to_wait_for() {
     let mut events = host.events();
     host.reconcile(room.without("silent").servers());
     assert_eq!(host.discovery(), DiscoveryState::Completed);
-    assert!(matches!(events.next().await, Some(HostEvent::Discovery(DiscoveryState::Completed))));
+    next(&mut events, |event| matches!(event, HostEvent::Discovery(DiscoveryState::Completed))).await;
 }
 
 #[tokio::test]
