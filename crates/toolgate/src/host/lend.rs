@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, pending};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use toolgate_wire::server::{
     About, Changes, InputRequest, InputRequired, Interruption, LogLevel, Reply, RequestContext, Server, Service,
 };
-use toolgate_wire::{Call, Error as WireError, RawJson, RpcError, Task};
+use toolgate_wire::{Call, Error as WireError, RawJson, RpcError, SendMark, Task};
 
 use super::Host;
 use crate::connect::{Connection, Elicitation, ElicitationAnswer, Kind, ServerLog};
@@ -39,7 +39,7 @@ impl Host {
     ) -> Result<Loan> {
         let line = self.line(server)?;
         let connection = line.live().await?.connection;
-        Ok(Loan(Relay { line, connection, on_request: Arc::new(on_request) }))
+        Ok(Loan(Relay { line, connection, on_request: Arc::new(on_request), lost: Notify::new() }))
     }
 }
 
@@ -54,13 +54,15 @@ impl Loan {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let connection = self.0.connection.clone();
-        let server = Server::new(Lent { about: Arc::new(about(&connection)), relay: Arc::new(self.0) });
+        let relay = Arc::new(self.0);
+        let connection = &relay.connection;
+        let server = Server::new(Lent { about: Arc::new(about(connection)), relay: relay.clone() });
         let changes = server.changes();
         tokio::select! {
             _why = server.serve_stream(reader, writer) => {}
             () = connection.over() => {}
-            () = tell_changes(&connection, &changes) => {}
+            () = relay.lost.notified() => {}
+            () = tell_changes(connection, &changes) => {}
         }
     }
 }
@@ -116,6 +118,8 @@ struct Relay {
     line: Line,
     connection: Connection,
     on_request: OnRequest,
+    /// Nobody knows what became of a request. That is for whoever made it to decide, who sees the stream end.
+    lost: Notify,
 }
 
 impl fmt::Debug for Relay {
@@ -138,12 +142,13 @@ impl Relay {
             }
             _ => None,
         };
-        match self.ask(&cx).await {
+        let mark = SendMark::default();
+        match self.ask(&cx, &mark).await {
             Ok(result) => read_reply(result),
             Err(WireError::Rpc(refusal)) => Err(refusal.into()),
-            // Nobody knows what became of it. That is for whoever asked to decide, who sees the stream end.
-            Err(lost @ (WireError::Closed(_) | WireError::Io { .. } | WireError::SessionLost(_))) => {
-                self.connection.give_up(&lost);
+            Err(error) if is_lost(&cx, &error, &mark) => {
+                self.connection.failed_to_send(&error, &mark);
+                self.lost.notify_one();
                 pending().await
             }
             Err(error) => Err(error.into()),
@@ -151,9 +156,10 @@ impl Relay {
     }
 
     /// Asks the server, and tells whoever asked how far it is. Time limits are theirs: they cancel what takes too long.
-    async fn ask(&self, cx: &RequestContext) -> Result<RawJson, WireError> {
+    async fn ask(&self, cx: &RequestContext, mark: &SendMark) -> Result<RawJson, WireError> {
         let limit = Duration::from_millis(TIME_LIMIT_MS_MAX);
-        let mut call = Call::new(cx.method().to_owned(), Some(params(cx))).idle_limit(limit).total_limit(limit);
+        let call = Call::new(cx.method().to_owned(), Some(params(cx))).idle_limit(limit).total_limit(limit);
+        let mut call = call.mark(mark);
         let (told, mut progress) = watch::channel(RawJson::NULL);
         if cx.meta().is_some_and(|meta| meta.member("progressToken").is_some()) {
             call = call.on_progress(move |news| {
@@ -174,6 +180,12 @@ impl Relay {
             }
         }
     }
+}
+
+/// Whether nobody can tell what became of a request: its connection is gone, or a call was sent and what came back is no answer.
+fn is_lost(cx: &RequestContext, error: &WireError, mark: &SendMark) -> bool {
+    let is_gone = matches!(error, WireError::Closed(_) | WireError::Io { .. });
+    is_gone || (cx.method() == "tools/call" && mark.is_sent())
 }
 
 /// What is asked, without what was said of the way that it came, and with the answers to what the server wanted to know first.

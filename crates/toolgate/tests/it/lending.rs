@@ -234,6 +234,18 @@ async fn a_server_that_is_lost_with_a_call_is_lost_to_both_and_comes_back() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_used_is_lost_to_whoever_asked_alone() {
+    let broken = Behaviour::Raw(r#"{"jsonrpc":"2.0","id":$ID,"result":7,"error":{}}"#.into());
+    let script = script("2025-11-25").tool(ToolScript::new("broken", broken));
+    let room = Room::new().server("one", &script);
+    let (keeps, borrows, _) = pair(&room).await;
+    let (there, here) = (call(&keeps, "broken", json!({})).await, call(&borrows, "broken", json!({})).await);
+    assert_eq!(there.as_str(), here.as_str(), "{there:?} {here:?}");
+    assert_eq!(text(&call(&borrows, "echo", json!({"message": "hi"})).await), "hi");
+    assert_eq!((starts(&room.record(0)), keeps.line("one").unwrap().traffic().connections), (1, 1));
+}
+
+#[tokio::test]
 async fn all_who_use_a_server_share_its_places() {
     let script = script("2025-11-25").tool(ToolScript::new("never", Behaviour::Never));
     let room = Room::new().server_with("one", &script, &json!({"maxConcurrency": 2}));
