@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::{Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -346,13 +347,28 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Runs what was typed once more, in a process that does without the runtime. Returns only when that cannot be done.
-pub(crate) fn run_again_here() -> Ending {
+/// Runs what was typed once more, in a process that does without the runtime, with what was read from stdin. Returns only when that cannot be
+/// done.
+pub(crate) fn run_again_here(stdin: Option<Vec<u8>>) -> Ending {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("toolgate"));
-    let failed = std::process::Command::new(program).args(words().skip(1)).env(NO_RUNTIME, "1").exec();
+    let mut command = std::process::Command::new(program);
+    command.args(words().skip(1)).env(NO_RUNTIME, "1");
+    let failed = match stdin.map(|read| to_be_read_again(&read)).transpose() {
+        Ok(None) => command.exec(),
+        Ok(Some(stdin)) => command.stdin(stdin).exec(),
+        Err(error) => error,
+    };
     let error =
         CommandError::new(Ending::Unreachable, "runtime", format!("cannot run this without the runtime: {failed}"));
     Printer::new(Form::Text, Terminal::default()).report(&error)
+}
+
+/// A file without a name that has these bytes.
+fn to_be_read_again(bytes: &[u8]) -> std::io::Result<std::fs::File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The program itself, to be started once more, to run in the background.

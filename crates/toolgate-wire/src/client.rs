@@ -205,10 +205,7 @@ impl Client {
 
     /// Sends a request in the words of the agreed version and waits for its result, answering what the server asks meanwhile.
     pub async fn request(&self, call: Call) -> Result<RawJson> {
-        let agreement = self.agreement();
-        if !agreement.version.allows(Role::Client, call.method()) {
-            return Err(Error::NotInThisVersion { what: call.method().to_owned(), version: agreement.version });
-        }
+        let agreement = self.agreement_about(&call)?;
         if agreement.version.is_modern() {
             return crate::rounds::run(self, call).await;
         }
@@ -219,7 +216,8 @@ impl Client {
         let session = *self.0.sessions.lock().await; // Waits while a lost session is being made anew.
         match self.send_as(&agreement, call.clone()).await {
             Err(Error::SessionLost(_)) => {
-                self.renew_session(session).await?;
+                // Rare, and larger than all the rest.
+                Box::pin(self.renew_session(session)).await?;
                 self.send(call).await
             }
             other => other,
@@ -229,11 +227,16 @@ impl Client {
     /// Sends a request once and gives back what the server answers, also that it needs input first, or that it made a task of it: for whoever
     /// passes both on to somebody who deals with that.
     pub async fn pass_on(&self, call: Call) -> Result<RawJson> {
+        self.send_as(&*self.agreement_about(&call)?, call).await
+    }
+
+    /// What was agreed, if that has room for the call.
+    fn agreement_about(&self, call: &Call) -> Result<Arc<Agreement>> {
         let agreement = self.agreement();
-        if !agreement.version.allows(Role::Client, call.method()) {
-            return Err(Error::NotInThisVersion { what: call.method().to_owned(), version: agreement.version });
+        if agreement.version.allows(Role::Client, call.method()) {
+            return Ok(agreement);
         }
-        self.send_as(&agreement, call).await
+        Err(Error::NotInThisVersion { what: call.method().to_owned(), version: agreement.version })
     }
 
     /// Sends one request and waits for its answer, whatever that is.

@@ -171,7 +171,7 @@ impl RawJson {
 }
 
 /// Whether a key that is written like this is `key`.
-fn is_key(written: &[u8], key: &str) -> bool {
+pub(crate) fn is_key(written: &[u8], key: &str) -> bool {
     if written.contains(&b'\\') { key_text(written) == key } else { written == key.as_bytes() }
 }
 

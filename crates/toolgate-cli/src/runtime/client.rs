@@ -5,6 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,7 +54,7 @@ pub(crate) fn run_there() -> Option<ExitCode> {
     let said = connection.say(Wants::Run(Box::new(errand)), RUNTIME_TAKEN_MS);
     // What takes a moment is done while the runtime is at work.
     let (talk, heeded) = (Arc::new(Talk::new(&terminal)), heeded().collect());
-    let relay = Relay { form, terminal, is_call, talk, heeded, asks: Vec::new() };
+    let relay = Relay { form, terminal, is_call, talk, heeded, asks: Vec::new(), stdin: None };
     match connection.hear(said) {
         First::Said(ToClient::Taken, connection) => Some(relay.run(connection)),
         // It ended before it began, or wants us to do it.
@@ -217,6 +218,8 @@ struct Relay {
     heeded: Vec<i32>,
     /// Those who wait for answers of the person.
     asks: Vec<Waiting>,
+    /// Who reads stdin, when the command wants it.
+    stdin: Option<JoinHandle<Vec<u8>>>,
 }
 
 /// What is to be done with a frame.
@@ -294,14 +297,16 @@ impl Relay {
                     say(&says, &ToRuntime::ServerAnswer(answer_server(talk, asker, question)));
                 });
             }
-            ToClient::WantsStdin => feed(says.clone()),
+            ToClient::WantsStdin => self.stdin = Some(feed(says.clone())),
             ToClient::End(code) => {
                 self.leave();
                 return Next::End(code.into());
             }
             ToClient::Yourself => {
                 self.leave();
-                return Next::End(session::run_again_here().into());
+                // Whoever begins anew waits for the end of stdin as well.
+                let stdin = self.stdin.take().map(|read| read.join().unwrap_or_default());
+                return Next::End(session::run_again_here(stdin).into());
             }
             ToClient::Taken | ToClient::Answer(_) => {}
         }
@@ -375,20 +380,26 @@ fn say(says: &Mutex<UnixStream>, frame: &ToRuntime) {
     let _said = stream.write_all(&frame.bytes()).is_ok();
 }
 
-/// Passes on what stands in stdin, while everything else goes on.
-fn feed(says: Arc<Mutex<UnixStream>>) {
+/// Passes on what stands in stdin, while everything else goes on. All of it, in the end.
+fn feed(says: Arc<Mutex<UnixStream>>) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
+        let mut all = Vec::new();
         // One byte too many says that it is too much.
         let mut stdin = io::stdin().lock().take(ARGUMENTS_BYTES_MAX + 1);
         let mut piece = vec![0; PIECE_BYTES];
         let why = loop {
             match stdin.read(&mut piece) {
                 Ok(0) => break None,
-                Ok(count) => say(&says, &ToRuntime::Stdin(piece.get(..count).unwrap_or_default().to_vec())),
+                Ok(count) => {
+                    let read = piece.get(..count).unwrap_or_default();
+                    all.extend_from_slice(read);
+                    say(&says, &ToRuntime::Stdin(read.to_vec()));
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Some(error.to_string()),
             }
         };
         say(&says, &ToRuntime::StdinEnd(why));
-    });
+        all
+    })
 }

@@ -24,6 +24,8 @@ pub(crate) struct Outbox {
 #[derive(Debug)]
 struct State {
     waiting: Vec<u8>,
+    /// What is sent even while the rest is held.
+    at_once: Vec<u8>,
     /// How much of that are results, and how much is talk: neither takes the room of the other.
     results_bytes: usize,
     talk_bytes: usize,
@@ -41,9 +43,9 @@ struct State {
 
 impl Default for State {
     fn default() -> Self {
-        let (waiting, results_bytes, talk_bytes, dropped) = (Vec::new(), 0, 0, 0);
+        let (waiting, at_once, results_bytes, talk_bytes, dropped) = (Vec::new(), Vec::new(), 0, 0, 0);
         let (is_held, has_begun, is_last, is_closed) = (true, false, false, false);
-        Self { waiting, results_bytes, talk_bytes, dropped, is_held, has_begun, is_last, is_closed }
+        Self { waiting, at_once, results_bytes, talk_bytes, dropped, is_held, has_begun, is_last, is_closed }
     }
 }
 
@@ -62,6 +64,19 @@ impl Outbox {
         drop(state);
         self.news.notify_one();
         true
+    }
+
+    /// Asks for what stands in stdin, which shows the person nothing: the command may still be given back. False when it will not be read.
+    #[must_use]
+    pub(crate) fn ask_for_stdin(&self) -> bool {
+        let mut state = self.state();
+        let is_open = state.is_open();
+        if is_open {
+            state.at_once.extend(ToClient::WantsStdin.bytes());
+        }
+        drop(state);
+        self.news.notify_one();
+        is_open
     }
 
     /// Puts something in that is said beside the results, if there is room.
@@ -170,11 +185,12 @@ impl State {
 
     /// What is to be sent now.
     fn take(&mut self) -> Vec<u8> {
-        if self.is_held {
-            return Vec::new();
+        let mut now = std::mem::take(&mut self.at_once);
+        if !self.is_held {
+            (self.results_bytes, self.talk_bytes) = (0, 0);
+            now.append(&mut self.waiting);
         }
-        (self.results_bytes, self.talk_bytes) = (0, 0);
-        std::mem::take(&mut self.waiting)
+        now
     }
 
     fn say_what_was_dropped(&mut self) {
@@ -319,9 +335,10 @@ mod tests {
     #[tokio::test]
     async fn nothing_was_said_by_a_command_that_is_given_back() {
         type Deed = fn(&Outbox);
-        let cases: [(Deed, ToClient, &[&str]); 4] = [
+        let cases: [(Deed, ToClient, &[&str]); 5] = [
             (|_| {}, ToClient::Yourself, &["Yourself"]),
             (|_| {}, ToClient::End(0), &["Said(\"odd\")", "End(0)"]),
+            (|outbox| assert!(outbox.ask_for_stdin()), ToClient::Yourself, &["WantsStdin", "Yourself"]),
             (Outbox::release, ToClient::Yourself, &["Said(\"odd\")", "Yourself"]),
             (|outbox| outbox.sees_waiting(None), ToClient::Yourself, &["Said(\"odd\")", "Waits(None)", "Yourself"]),
         ];

@@ -178,7 +178,7 @@ impl Visit {
         let (from, to) = mpsc::channel(STDIN_PIECES);
         lock(&self.stdin).replace(from);
         // Whoever stopped it before did not see this one.
-        if !self.outbox.ask(&ToClient::WantsStdin) || self.is_stopped() {
+        if !self.outbox.ask_for_stdin() || self.is_stopped() {
             drop(lock(&self.stdin).take());
         }
         VisitorStdin { to, piece: io::Cursor::default() }

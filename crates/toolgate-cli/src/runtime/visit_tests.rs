@@ -10,6 +10,7 @@ use super::{Visit, World};
 use crate::limits::SERVER_QUESTIONS_MAX;
 use crate::runtime::frames::{ToClient, ToRuntime};
 use crate::runtime::outbox::Outbox;
+use crate::runtime::server_question::ServerQuestion;
 use crate::terminal::Terminal;
 
 fn visit() -> Arc<Visit> {
@@ -98,7 +99,11 @@ async fn what_was_only_said_does_not_keep_a_command_from_being_given_back() {
     said.outbox.sees_waiting(Some("a server"));
     assert!(said.hand_back());
     assert!(matches!(said.last_frame(0), ToClient::Yourself));
+    let reads = visit();
+    let _stdin = reads.stdin();
+    assert!(reads.hand_back(), "whoever brought it has what was read");
     let asked = visit();
-    let _reads = asked.stdin();
-    assert!(!asked.hand_back(), "what was read from stdin cannot be read again");
+    let (server, question) = question();
+    assert!(asked.outbox.ask(&ToClient::ServerQuestion(ServerQuestion::new(0, &server, question))));
+    assert!(!asked.hand_back(), "nobody is asked the same twice");
 }

@@ -3,7 +3,8 @@
 use bytestring::ByteString;
 
 use super::{Entry, ResourceContents};
-use crate::raw::RawJson;
+use crate::raw::{RawJson, is_key};
+use crate::scan;
 
 /// One block, with the JSON it was read from.
 #[derive(Debug, Clone)]
@@ -68,18 +69,18 @@ fn read_content(raw: &RawJson) -> Result<Content, String> {
     if !raw.is_object() {
         return Err("it is not an object".to_owned());
     }
-    let members = raw.members();
-    let find = |field: &str| -> Result<Option<&RawJson>, String> {
-        let mut found = members.iter().filter(|(name, _)| name == field).map(|(_, value)| value);
+    let members = scan::members(raw.as_bytes()).unwrap_or_default();
+    let find = |field: &str| -> Result<Option<RawJson>, String> {
+        let mut found = members.iter().filter(|(name, _)| is_key(name, field)).map(|(_, value)| raw.part(value));
         match (found.next(), found.next()) {
             (_, Some(_)) => Err(format!("`{field}` stands there twice")),
             (found, None) => Ok(found),
         }
     };
-    let optional = |field: &str| Ok::<_, String>(find(field)?.and_then(RawJson::to_text));
+    let optional = |field: &str| Ok::<_, String>(find(field)?.and_then(|value| value.to_text()));
     let shared = |field: &str| optional(field)?.ok_or_else(|| format!("`{field}` is missing or not a string"));
     let text = |field: &str| shared(field).map(String::from);
-    let required = |field: &str| match find(field)?.map(RawJson::to_text) {
+    let required = |field: &str| match find(field)?.map(|value| value.to_text()) {
         None => Err(format!("`{field}` is missing")),
         Some(None) => Err(format!("`{field}` is not a string")),
         Some(Some(text)) if text.is_empty() => Err(format!("`{field}` is empty")),
@@ -92,7 +93,7 @@ fn read_content(raw: &RawJson) -> Result<Content, String> {
         "resource_link" => Content::Link { uri: required("uri")?, name: optional("name")?.map(String::from) },
         "resource" => {
             let resource = find("resource")?.ok_or("`resource` is missing")?;
-            Content::Resource(ResourceContents::read(resource.clone())?)
+            Content::Resource(ResourceContents::read(resource)?)
         }
         _ => return Err("a kind that is not known here".to_owned()),
     })

@@ -2,7 +2,8 @@
 
 use super::{Block, EntryDefect, ResourceContents, read_entries};
 use crate::error::{Error, Result};
-use crate::raw::RawJson;
+use crate::raw::{RawJson, is_key};
+use crate::scan;
 
 /// What a tool gave back.
 #[derive(Debug, Clone)]
@@ -23,17 +24,14 @@ impl CallResult {
         if !raw.is_object() {
             return Err(Error::protocol(format!("the result of a tool is not an object: {}", excerpt(&raw))));
         }
-        let members = raw.members();
-        let take = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let members = scan::members(raw.as_bytes()).unwrap_or_default();
+        let take = |name: &str| members.iter().find(|(key, _)| is_key(key, name)).map(|(_, value)| raw.part(value));
         let blocks = take("content").and_then(|content| content.elements()).unwrap_or_default();
         let says_so = |flag: &RawJson| matches!(flag.as_bytes(), b"true" | b"\"true\"");
         let error = take("error").and_then(|error| error.member("isError"));
-        Ok(Self {
-            content: blocks.into_iter().map(Block::read).collect(),
-            structured: take("structuredContent").filter(|value| !value.is_null()),
-            is_error: take("isError").as_ref().is_some_and(says_so) || error.as_ref().is_some_and(says_so),
-            raw,
-        })
+        let structured = take("structuredContent").filter(|value| !value.is_null());
+        let is_error = take("isError").as_ref().is_some_and(says_so) || error.as_ref().is_some_and(says_so);
+        Ok(Self { content: blocks.into_iter().map(Block::read).collect(), structured, is_error, raw })
     }
 
     /// The texts of all text blocks, one after the other.

@@ -35,9 +35,6 @@ const BEFORE_HASH: &[u8] = b",\"hash\":\"";
 const BEHIND_HASH: &[u8] = b"\"}";
 const HASH_CHARS: usize = 64;
 
-/// About as much stands in a line besides what it is about.
-const LINE_BYTES_BESIDES: usize = 320;
-
 /// Where a line stands: what the next one needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -65,24 +62,24 @@ pub(super) fn members<T: Serialize>(of: &T) -> serde_json::Result<String> {
     Ok(text)
 }
 
-/// A line, with its end, and where it stands.
-pub(super) struct Sealed {
-    pub(super) text: String,
-    pub(super) place: Place,
+/// Writes the line that follows `before`, with its end, by the process `pid`, in place of what `line` holds. Its members are what it is about,
+/// in as many parts as are at hand; kind and time are words of ours. Where it stands.
+pub(super) fn seal(line: &mut String, before: &Place, pid: &str, kind: &str, at: &str, members: &[&str]) -> Place {
+    let seq = before.seq.saturating_add(1);
+    line.clear();
+    // Writing to a string cannot fail.
+    let _written = write!(line, r#"{{"v":{VERSION},"seq":{seq},"#).is_ok();
+    put(line, &["\"kind\":\"", kind, "\",\"at\":\"", at, "\",\"pid\":", pid, ","]);
+    put(line, members);
+    put(line, &[",\"prev\":\"", &before.hash, "\"}"]);
+    let hash = hash_of(line.as_bytes());
+    line.truncate(line.len().saturating_sub(1));
+    put(line, &[",\"hash\":\"", &hash, "\"}\n"]);
+    Place { seq, hash }
 }
 
-/// Writes the line that follows `before`, by the process `pid`. Its members are what it is about; kind and time are words of ours.
-pub(super) fn seal(before: &Place, pid: u32, kind: &str, at: &str, members: &str) -> Sealed {
-    let seq = before.seq.saturating_add(1);
-    let prev = &before.hash;
-    let mut text = String::with_capacity(members.len() + LINE_BYTES_BESIDES);
-    // Writing to a string cannot fail.
-    let head = write!(text, r#"{{"v":{VERSION},"seq":{seq},"kind":"{kind}","at":"{at}","pid":{pid},{members},"#);
-    let body = head.and_then(|()| write!(text, r#""prev":"{prev}"}}"#));
-    let hash = hash_of(text.as_bytes());
-    text.truncate(text.len().saturating_sub(1));
-    let _written = body.and_then(|()| writeln!(text, ",\"hash\":\"{hash}\"}}")).is_ok();
-    Sealed { text, place: Place { seq, hash } }
+fn put(line: &mut String, parts: &[&str]) {
+    parts.iter().for_each(|part| line.push_str(part));
 }
 
 /// One line as it was found, without its end.
@@ -146,23 +143,25 @@ mod tests {
 
     #[test]
     fn a_line_is_bound_to_the_one_before_it() {
-        let start = Place::start();
-        let first = seal(&start, 7, kind::BEGIN, "now", &members(&json!({"file": 1})).unwrap());
-        let second = seal(&first.place, 7, kind::CALL, "now", &members(&json!({"tool": "x"})).unwrap());
-        let line = first.text.strip_suffix('\n').unwrap();
+        let (mut first, mut second) = (String::new(), "what was there before".to_owned());
+        let place =
+            seal(&mut first, &Place::start(), "7", kind::BEGIN, "now", &[&members(&json!({"file": 1})).unwrap()]);
+        seal(&mut second, &place, "7", kind::CALL, "now", &["\"tool\":", "\"x\""]);
+        let line = first.strip_suffix('\n').unwrap();
         let body = format!(r#"{{"v":1,"seq":1,"kind":"begin","at":"now","pid":7,"file":1,"prev":"{NO_HASH}"}}"#);
-        assert_eq!(first.place.hash, hash_of(body.as_bytes()));
-        assert_eq!(line, format!("{},\"hash\":\"{}\"}}", body.strip_suffix('}').unwrap(), first.place.hash));
+        assert_eq!(place.hash, hash_of(body.as_bytes()));
+        assert_eq!(line, format!("{},\"hash\":\"{}\"}}", body.strip_suffix('}').unwrap(), place.hash));
         let link = Link::read(line.as_bytes()).unwrap();
         assert!(link.holds);
-        assert_eq!((link.place(), link.said.file), (first.place.clone(), Some(1)));
-        let link = Link::read(second.text.trim_end().as_bytes()).unwrap();
-        assert_eq!((link.said.seq, link.said.prev), (2, first.place.hash));
+        assert_eq!((link.place(), link.said.file), (place.clone(), Some(1)));
+        let link = Link::read(second.trim_end().as_bytes()).unwrap();
+        assert_eq!((link.said.seq, link.said.prev), (2, place.hash));
     }
 
     #[test]
     fn every_changed_byte_is_seen() {
-        let line = seal(&Place::start(), 7, kind::CALL, "now", &members(&json!({"tool": "é"})).unwrap()).text;
+        let mut line = String::new();
+        seal(&mut line, &Place::start(), "7", kind::CALL, "now", &[&members(&json!({"tool": "é"})).unwrap()]);
         let line = line.trim_end().as_bytes();
         for at in 0..line.len() {
             for flip in [1, 0x20, 0x80] {

@@ -94,8 +94,44 @@ impl AuditFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        wait_for(|| file.try_lock_shared())?;
+        self.wait_for(|| file.try_lock_shared())?;
         Ok(Some(file))
+    }
+
+    /// Waits until whoever has the lock gives it back, and lets them know that somebody does.
+    pub(super) fn wait_for(&self, try_lock: impl Fn() -> Result<(), TryLockError>) -> io::Result<()> {
+        let give_up = Instant::now() + Duration::from_millis(AUDIT_LOCK_MS);
+        let mut tries = 0_u32;
+        let mut waiting: Option<File> = None;
+        loop {
+            match try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => {
+                    let what = "another process has it locked and does not end";
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+                }
+                Err(TryLockError::WouldBlock) if tries < EAGER_TRIES => thread::yield_now(),
+                Err(TryLockError::WouldBlock) => {
+                    // Whoever is looking who waits at this very moment is gone at the next try.
+                    waiting =
+                        waiting.or_else(|| self.open_waiting().ok().filter(|file| file.try_lock_shared().is_ok()));
+                    thread::sleep(Duration::from_millis(AUDIT_LOCK_PAUSE_MS));
+                }
+            }
+            tries = tries.saturating_add(1);
+        }
+    }
+
+    /// Whether somebody waits for the lock. Where that cannot be told, somebody might.
+    pub(super) fn is_waited_for(&self) -> bool {
+        let is_free = |file: File| file.try_lock().is_ok() && file.unlock().is_ok();
+        !self.open_waiting().is_ok_and(is_free)
+    }
+
+    /// Opens the file that all those have locked who wait for the lock.
+    fn open_waiting(&self) -> io::Result<File> {
+        open(&self.0.join("waiting"), OpenOptions::new().create(true).truncate(false).read(true).write(true))
     }
 }
 
@@ -113,24 +149,6 @@ pub(super) fn full_name(number: u64) -> String {
 fn number_of(name: &str) -> Option<u64> {
     let number: u64 = name.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()?;
     (full_name(number) == name).then_some(number)
-}
-
-/// Waits until whoever has the lock gives it back.
-pub(super) fn wait_for(try_lock: impl Fn() -> Result<(), TryLockError>) -> io::Result<()> {
-    let give_up = Instant::now() + Duration::from_millis(AUDIT_LOCK_MS);
-    let mut tries = 0_u32;
-    loop {
-        match try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() >= give_up => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process has it locked and does not end"));
-            }
-            Err(TryLockError::WouldBlock) if tries < EAGER_TRIES => thread::yield_now(),
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(AUDIT_LOCK_PAUSE_MS)),
-        }
-        tries = tries.saturating_add(1);
-    }
 }
 
 /// Opens a file of the log, which is its owner's alone. Anything that is no file is refused: opening a pipe could wait for ever, and a link

@@ -12,14 +12,14 @@ use super::folder::{AuditFolder, HEAD, about, is_same_file, keep_private, open};
 use super::head::Head;
 use super::tail::Tail;
 use super::unusual::Counted;
-use crate::limits::{AUDIT_LINE_BYTES_MAX, AUDIT_TORN_CHARS_MAX};
+use crate::limits::{AUDIT_BEGUN_BYTES_MAX, AUDIT_LINE_BYTES_MAX, AUDIT_TORN_CHARS_MAX};
 
 /// The log, as far as this process knows it.
 #[derive(Debug)]
 pub(super) struct LogFile {
     folder: AuditFolder,
     /// This process, which need not ask who it is for every record.
-    pid: u32,
+    pid: String,
     /// A file that has this many bytes is full.
     file_bytes_max: u64,
     open: Option<OpenFile>,
@@ -29,6 +29,8 @@ pub(super) struct LogFile {
     pub(super) counted: Vec<Counted>,
     head: Option<File>,
     is_dirty: bool,
+    /// The line that was written last, whose room the next one takes.
+    line: String,
 }
 
 /// The file that is written now.
@@ -54,13 +56,14 @@ impl LogFile {
         let end = Place::start();
         Self {
             folder,
-            pid: std::process::id(),
+            pid: std::process::id().to_string(),
             file_bytes_max,
             open: None,
             end,
             counted: Vec::new(),
             head: None,
             is_dirty: false,
+            line: String::new(),
         }
     }
 
@@ -194,14 +197,19 @@ impl LogFile {
 
     /// Writes one record at the end.
     pub(super) fn append<T: Serialize>(&mut self, kind: &str, at: &str, what: &T) -> io::Result<()> {
-        self.append_members(kind, at, &members(what)?)
+        self.append_members(kind, at, &[&members(what)?])
     }
 
-    /// The same with the members of its object as they stand in the line.
-    pub(super) fn append_members(&mut self, kind: &str, at: &str, members: &str) -> io::Result<()> {
-        let line = seal(&self.end, self.pid, kind, at, members);
-        self.write(line.text.as_bytes())?;
-        self.end = line.place;
+    /// The same with the members of its object as they stand in the line, in parts.
+    pub(super) fn append_members(&mut self, kind: &str, at: &str, members: &[&str]) -> io::Result<()> {
+        let mut line = std::mem::take(&mut self.line);
+        let place = seal(&mut line, &self.end, &self.pid, kind, at, members);
+        let written = self.write(line.as_bytes());
+        line.clear();
+        line.shrink_to(AUDIT_BEGUN_BYTES_MAX); // A long line is rare, and keeps no memory.
+        self.line = line;
+        written?;
+        self.end = place;
         Ok(())
     }
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::chain::{kind, members};
-use super::folder::{AuditFolder, wait_for};
-use super::line::{BeginLine, EndLine};
+use super::chain::kind;
+use super::folder::AuditFolder;
+use super::line::{beginning, ending};
 use super::log_file::{LogFile, Look};
-use super::moment::{millis, written};
+use super::moment::{Stamps, millis, written};
 use super::record::AuditRecord;
 use super::redact::ArgumentsKept;
 use super::seen::Seen;
@@ -35,11 +35,19 @@ pub(super) struct Writer {
     log: LogFile,
     seen: Seen,
     /// What stands in the lines of calls that have begun and not ended, by the number of that line: the line of the ending says it again.
-    begun: HashMap<u64, String>,
+    begun: HashMap<u64, Begun>,
+    stamps: Stamps,
     synced_at: Option<Instant>,
     /// Calls that could not be written down since the last one that could.
     missed: u64,
     last_error: Option<Error>,
+}
+
+/// What the lines of a call have in common.
+#[derive(Debug)]
+struct Begun {
+    at: String,
+    members: String,
 }
 
 /// The lock is held, and nobody else writes.
@@ -60,6 +68,7 @@ impl Writer {
             is_active: false,
             seen: Seen::default(),
             begun: HashMap::new(),
+            stamps: Stamps::default(),
             synced_at: None,
             missed: 0,
             last_error: None,
@@ -108,7 +117,7 @@ impl Writer {
     fn take_turn(&mut self, clock: &dyn Clock) -> io::Result<()> {
         if self.turn.is_none() {
             let lock = self.lock_file()?;
-            wait_for(|| lock.try_lock())?;
+            self.folder.wait_for(|| lock.try_lock())?;
             self.turn = Some(Turn { lock, since: Instant::now() });
         }
         self.look(&written(clock.now()))
@@ -149,23 +158,28 @@ impl Writer {
         self.lock = Some(lock);
     }
 
-    /// Takes a turn while there is something to write again and again, and gives it back when there is not, or when it was long. When to ask
-    /// again.
+    /// Takes a turn while there is something to write again and again, and gives it back when there is not, or when it was long; then the next
+    /// one begins at once, unless somebody waits. When to ask again.
     pub(super) fn rest(&mut self, clock: &dyn Clock) -> Option<Duration> {
         let is_active = std::mem::replace(&mut self.is_active, false);
         let held = self.turn.as_ref().map(|turn| turn.since.elapsed());
-        let goes_on = match held {
-            Some(held) => is_active && held < Duration::from_millis(AUDIT_TURN_MS_MAX),
-            None => is_active && self.last_error.is_none() && self.takes_turn_at_once(clock),
-        };
+        let is_short = held.is_some_and(|held| held < Duration::from_millis(AUDIT_TURN_MS_MAX));
+        let goes_on = is_active
+            && (is_short || {
+                self.give_back();
+                self.last_error.is_none() && self.takes_turn_at_once(clock)
+            });
         if !goes_on {
             self.give_back();
         }
         goes_on.then_some(Duration::from_millis(AUDIT_TURN_MS))
     }
 
-    /// Takes a turn if nobody else has theirs.
+    /// Takes a turn if nobody else has theirs, or waits for it.
     fn takes_turn_at_once(&mut self, clock: &dyn Clock) -> bool {
+        if self.folder.is_waited_for() {
+            return false;
+        }
         let Ok(lock) = self.lock_file() else { return false };
         if lock.try_lock().is_err() {
             self.lock = Some(lock);
@@ -183,25 +197,29 @@ impl Writer {
 
     /// Writes down that a call begins. The number of that record.
     pub(super) fn keep_beginning(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> io::Result<u64> {
-        let line = members(&BeginLine::of(record, keep))?;
-        self.log.append_members(kind::STARTED, &written(record.at), &line)?;
+        let begun = self.begun_now(record, keep);
+        self.log.append_members(kind::STARTED, &begun.at, &[&begun.members])?;
         let number = self.log.last_number();
-        if self.begun.len() < AUDIT_BEGUN_MAX && line.len() <= AUDIT_BEGUN_BYTES_MAX {
-            self.begun.insert(number, line);
+        if self.begun.len() < AUDIT_BEGUN_MAX && begun.members.len() <= AUDIT_BEGUN_BYTES_MAX {
+            self.begun.insert(number, begun);
         }
         Ok(number)
+    }
+
+    fn begun_now(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> Begun {
+        Begun { at: self.stamps.of(record.at), members: beginning(record, keep) }
     }
 
     /// Writes down how a call ended. What is unusual about it.
     pub(super) fn keep(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> io::Result<Vec<UnusualUse>> {
         let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
         let started = record.begun.map(|number| format!("\"started\":{number},")).unwrap_or_default();
-        let begin = match record.begun.and_then(|number| self.begun.remove(&number)) {
-            Some(line) => line,
-            None => members(&BeginLine::of(record, keep))?,
+        let begun = match record.begun.and_then(|number| self.begun.remove(&number)) {
+            Some(begun) => begun,
+            None => self.begun_now(record, keep),
         };
-        let line = format!("{started}{begin},{}", members(&EndLine::of(record, &flags))?);
-        self.log.append_members(kind::CALL, &written(record.at), &line)?;
+        let parts = [&started, &begun.members, ",", &ending(record, &flags)];
+        self.log.append_members(kind::CALL, &begun.at, &parts)?;
         if let Err(error) = self.seen.write(&self.folder) {
             self.incomplete(&error);
         }

@@ -13,6 +13,7 @@ mod head;
 mod line;
 mod log_file;
 mod log_writer;
+mod members;
 mod seen;
 mod tail;
 mod unusual;

@@ -6,6 +6,8 @@
 mod secret_name;
 mod secret_schema;
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use toolgate_wire::RawJson;
 
@@ -92,12 +94,15 @@ pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: Arg
         }
         ArgumentsKept::Full => AUDIT_FULL_ARGUMENTS_BYTES_MAX,
     };
+    // What came in few bytes has few values, and stays far below all limits whatever it is covered with.
+    let is_shorter_than = |most: usize| arguments.as_bytes().len() <= most / SHORT_PART;
+    if is_shorter_than(AUDIT_ARGUMENT_VALUES_MAX.min(AUDIT_TEXT_CHARS_MAX)) {
+        return Kept { value, hash, covered };
+    }
     let mut cut = Cut { values: AUDIT_ARGUMENT_VALUES_MAX, text_chars: AUDIT_TEXT_CHARS_MAX, cut: 0 };
     cut.value(&mut value);
     covered += cut.cut;
-    // What came in few bytes has few values, and stays far below that whatever it is covered with.
-    let is_short = arguments.as_bytes().len() <= bytes_max / SHORT_PART;
-    if !is_short && written_bytes(&value) > bytes_max {
+    if !is_shorter_than(bytes_max) && written_bytes(&value) > bytes_max {
         let mut cut = Cut { values: AUDIT_FEW_ARGUMENT_VALUES_MAX, text_chars: AUDIT_CUT_TEXT_CHARS, cut: 0 };
         cut.value(&mut value);
         covered += cut.cut;
@@ -108,21 +113,19 @@ pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: Arg
 /// A message of somebody else: secrets in it covered, and cut.
 pub(super) fn message(text: &str) -> String {
     let start: String = text.chars().take(AUDIT_SEARCHED_CHARS_MAX).collect();
-    shortened(&secret_text::covered(&start), AUDIT_MESSAGE_CHARS_MAX)
+    shortened(&secret_text::covered(&start), AUDIT_MESSAGE_CHARS_MAX).into_owned()
 }
 
 /// A name, cut.
-pub(super) fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> Cow<'_, str> {
     shortened(text, AUDIT_NAME_CHARS_MAX)
 }
 
-fn shortened(text: &str, chars_max: usize) -> String {
-    if text.len() <= chars_max {
-        return text.to_owned();
-    }
-    match text.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
+    let cut = if text.len() <= chars_max { None } else { text.char_indices().nth(chars_max) };
+    match cut {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
     }
 }
 

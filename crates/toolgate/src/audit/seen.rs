@@ -1,6 +1,7 @@
 //! `Seen`: which tools were called before, by whom, and whether that could change anything. A file of its own, so that nobody has to read the
 //! whole log for it; it only grows, one short line for everything new, and is made anew from the log when it is gone.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
@@ -76,7 +77,7 @@ impl Seen {
     /// Whether the tool was called by that asker.
     pub(super) fn has_called(&self, asker: &str, server: &str, tool: &str) -> bool {
         let tools = self.uses.get(server).map(|one| &one.tools);
-        tools.and_then(|tools| tools.get(&shortened(tool))).is_some_and(|askers| askers.iter().any(|one| one == asker))
+        tools.and_then(|tools| tools.get(&*shortened(tool))).is_some_and(|askers| askers.iter().any(|one| one == asker))
     }
 
     /// Whether something was read from that server, and nothing else done.
@@ -91,7 +92,8 @@ impl Seen {
         if is_known && self.has_called(asker, server, tool) {
             return;
         }
-        let line = Line { asker: asker.to_owned(), server: server.to_owned(), tool: shortened(tool), read_only };
+        let line =
+            Line { asker: asker.to_owned(), server: server.to_owned(), tool: shortened(tool).into_owned(), read_only };
         if let Ok(text) = serde_json::to_string(&line) {
             self.new.push_str(&text);
             self.new.push('\n');
@@ -128,6 +130,9 @@ impl Seen {
     }
 }
 
-fn shortened(tool: &str) -> String {
-    tool.chars().take(AUDIT_NAME_CHARS_MAX).collect()
+fn shortened(tool: &str) -> Cow<'_, str> {
+    if tool.len() <= AUDIT_NAME_CHARS_MAX {
+        return Cow::Borrowed(tool);
+    }
+    Cow::Owned(tool.chars().take(AUDIT_NAME_CHARS_MAX).collect())
 }

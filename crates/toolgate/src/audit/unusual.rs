@@ -57,10 +57,13 @@ pub struct Unusual {
 }
 
 /// The calls of one server, minute by minute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Counted {
     /// Which server: a part of the hash of its name, which has no length to speak of.
     server: String,
+    /// Its name, when this process knows it.
+    #[serde(skip)]
+    name: String,
     /// The minute, counted since 1970.
     minute: u64,
     /// Calls in that minute.
@@ -99,11 +102,15 @@ pub(super) fn was_made(outcome: &str) -> bool {
 ///
 /// The calls of the minute before count as far as that minute is within the last sixty seconds, as if they had been spread evenly.
 fn count(server: &str, at_ms: u64, counted: &mut Vec<Counted>) -> bool {
-    let id: String = hash_of(server.as_bytes()).chars().take(ID_CHARS).collect();
     let minute = at_ms / MINUTE_MS;
-    let mut one = match counted.iter().position(|one| one.server == id) {
+    let mut one = match counted.iter().position(|one| one.name == server) {
         Some(at) => counted.remove(at),
-        None => Counted { server: id, minute, calls: 0, before: 0, told: false },
+        None => {
+            let id: String = hash_of(server.as_bytes()).chars().take(ID_CHARS).collect();
+            let of_others = counted.iter().position(|one| one.server == id).map(|at| counted.remove(at));
+            let one = of_others.unwrap_or(Counted { minute, ..Counted::default() });
+            Counted { server: id, name: server.to_owned(), ..one }
+        }
     };
     // A call that ended later may have begun earlier; it counts in the minute we are in.
     match minute.saturating_sub(one.minute) {

@@ -153,7 +153,11 @@ async fn attempt(connection: &Connection, request: &Call) -> Result<CallResult, 
         Err(WireError::Rpc(refusal)) if visit_first(connection, &refusal).await => connection.asks(ask).await,
         other => other,
     }?;
-    CallResult::read(if Task::is_in(&answer)? { follow(connection, request, &answer).await? } else { answer })
+    if !Task::is_in(&answer)? {
+        return CallResult::read(answer);
+    }
+    // A task takes a lot of room, which calls that become none do without.
+    CallResult::read(Box::pin(follow(connection, request, &answer)).await?)
 }
 
 /// Follows the task that a call has become. A login in between is about the task: the call itself has been accepted, and is not made again.

@@ -219,6 +219,8 @@ async fn serve(
     let offer = ServerCatalog::new(line, Some(live.connection.clone()), live.offered.clone(), problems);
     let offer = Arc::new(offer);
     board.put(offer.clone());
+    // From the moment on in which the server is there, whoever wants its lists anew is heard.
+    let refreshes = line.refreshes();
     line.open(live);
     settle(board, line, problem);
     if let Some(before) = before {
@@ -230,7 +232,7 @@ async fn serve(
     }
     board.keep(place, &offer.offered).await;
     let connection = offer.said_by.clone();
-    follow(board, offer, place).await;
+    follow(board, offer, place, refreshes).await;
     let why = lose(board, line, connection.as_ref());
     // What runs on a connection that was given up may still be answered.
     connection.into_iter().for_each(|connection| retire(board, connection));

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::backoff::{Backoff, chance, passes_by_itself};
@@ -20,22 +20,32 @@ use crate::limits::{REFRESH_AGAIN_MS, REFRESH_PACE_LONGEST_MS, REFRESH_PACE_MS};
 use crate::server_name::ServerName;
 
 /// Keeps what a server offers up to date until the connection is over.
-pub(super) async fn follow(board: &Board, offer: Arc<ServerCatalog>, place: Option<&KeptPlace>) {
+pub(super) async fn follow(
+    board: &Board,
+    offer: Arc<ServerCatalog>,
+    place: Option<&KeptPlace>,
+    refreshes: watch::Receiver<u64>,
+) {
     let Some(connection) = offer.said_by.clone() else { return };
     let asked = Notify::new();
     tokio::select! {
         // Whatever is being read at that moment: nobody has to wait for it to find the next connection.
         () = connection.over() => {}
         () = watch(board, &connection, &asked) => {}
-        () = keep_up(board, offer, place, &asked) => {}
+        () = keep_up(board, offer, place, refreshes, &asked) => {}
     }
 }
 
 /// Reads what is announced, wanted or overdue, and everything when the server was `asked` to tell of changes.
-async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&KeptPlace>, asked: &Notify) {
+async fn keep_up(
+    board: &Board,
+    mut offer: Arc<ServerCatalog>,
+    place: Option<&KeptPlace>,
+    mut refreshes: watch::Receiver<u64>,
+    asked: &Notify,
+) {
     let Some(connection) = offer.said_by.clone() else { return };
     let mut changes = connection.changes();
-    let mut refreshes = offer.line.refreshes();
     let mut seen = *changes.borrow();
     // Whatever was announced while the lists were being read may not be in them.
     let mut due: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| seen.times(*kind) > 0).collect();
@@ -45,7 +55,8 @@ async fn keep_up(board: &Board, mut offer: Arc<ServerCatalog>, place: Option<&Ke
         for kind in due.drain(..) {
             if board.interest.wants(kind) && offer.offered.offers(kind) {
                 let before = offer.offered.clone();
-                offer = bring_up_to_date(board, offer, kind, seen.times(kind)).await;
+                // What takes a lot of room is there while something is read, not while the server rests.
+                offer = Box::pin(bring_up_to_date(board, offer, kind, seen.times(kind))).await;
                 if !Arc::ptr_eq(&before, &offer.offered) {
                     board.keep(place, &offer.offered).await;
                 }

@@ -19,7 +19,8 @@ pub(super) async fn watch(board: &Board, connection: &Connection, asked: &Notify
     let mut backoff = Backoff::default();
     let mut has_told = false;
     while board.follows_changes() {
-        match watch_lists(connection, board.interest).await {
+        // Asking takes a lot of room, which is not needed while nothing but news is waited for.
+        match Box::pin(watch_lists(connection, board.interest)).await {
             Ok(None) => break,
             Ok(Some(mut subscription)) => {
                 asked.notify_one();

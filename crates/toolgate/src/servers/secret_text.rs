@@ -196,19 +196,42 @@ fn covered_value(found: &Captures<'_>) -> String {
     format!("{before}{quote}{COVERED}{quote}")
 }
 
+/// The most hints that a form has.
+const HINTS_MAX: usize = 24;
+
+/// The letters of every hint, in their order.
+static LETTERS: [[u64; HINTS_MAX]; FORMS.len()] = {
+    let mut all = [[0; HINTS_MAX]; FORMS.len()];
+    let mut form = 0;
+    while form < FORMS.len() {
+        let mut hint = 0;
+        while hint < FORMS[form].hints.len() {
+            all[form][hint] = letters(FORMS[form].hints[hint]);
+            hint += 1;
+        }
+        form += 1;
+    }
+    all
+};
+
 /// Which letters a text has, roughly: one that lacks a letter of a word is not searched for the word.
-fn letters(text: &str) -> u64 {
-    text.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
+const fn letters(text: &str) -> u64 {
+    let (bytes, mut letters, mut at) = (text.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        letters |= 1 << (bytes[at] & 63);
+        at += 1;
+    }
+    letters
 }
 
 /// The text with its secrets covered.
 pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     let small = text.to_ascii_lowercase();
     let has = letters(&small);
-    let has_hint = |hint: &&str| letters(hint) & !has == 0 && small.contains(*hint);
+    let has_hint = |(hint, letters): (&&str, &u64)| letters & !has == 0 && small.contains(*hint);
     let mut clean = Cow::Borrowed(text);
-    for (form, compiled) in FORMS.iter().zip(&COMPILED) {
-        if !form.hints.iter().any(has_hint) {
+    for ((form, letters), compiled) in FORMS.iter().zip(&LETTERS).zip(&COMPILED) {
+        if !form.hints.iter().zip(letters).any(has_hint) {
             continue;
         }
         match compiled.get_or_init(|| Regex::new(form.pattern).ok()) {
@@ -217,8 +240,12 @@ pub(crate) fn covered(text: &str) -> Cow<'_, str> {
         }
     }
     // An address whose password is covered looks as if it had one.
-    let without_covered = clean.replace(":[secret]@", "@");
-    if value_looks_secret(&without_covered) { Cow::Borrowed(COVERED) } else { clean }
+    let looks_secret = if clean.contains(COVERED) {
+        value_looks_secret(&clean.replace(":[secret]@", "@"))
+    } else {
+        value_looks_secret(&clean)
+    };
+    if looks_secret { Cow::Borrowed(COVERED) } else { clean }
 }
 
 #[cfg(test)]

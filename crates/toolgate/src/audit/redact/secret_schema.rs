@@ -2,11 +2,16 @@
 //! and references within the schema.
 
 use std::cell::Cell;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde_json::Value;
 use toolgate_wire::RawJson;
 
 use crate::limits::AUDIT_SCHEMA_LOOKUPS_MAX;
+
+/// A schema that says something about secrets has one of these. Some are long, and every call of their tools searches them.
+static TELLING: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| ["password", "writeOnly", "\\u"].map(Finder::new));
 
 /// The schema of a tool, when something in it is secret.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ impl SecretSchema {
     pub(super) fn of(schema: Option<&RawJson>) -> Self {
         let may_say_so = |schema: &&RawJson| {
             let text = schema.as_str();
-            text.contains("password") || text.contains("writeOnly") || text.contains("\\u")
+            TELLING.iter().any(|words| words.find(text.as_bytes()).is_some())
         };
         Self { schema: schema.filter(may_say_so).and_then(|schema| schema.read().ok()), lookups: Cell::new(0) }
     }
