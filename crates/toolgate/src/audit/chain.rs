@@ -62,9 +62,17 @@ pub(super) fn members<T: Serialize>(of: &T) -> serde_json::Result<String> {
     Ok(text)
 }
 
-/// Writes the line that follows `before`, with its end, by the process `pid`, in place of what `line` holds. Its members are what it is about,
-/// in as many parts as are at hand; kind and time are words of ours. Where it stands.
-pub(super) fn seal(line: &mut String, before: &Place, pid: &str, kind: &str, at: &str, members: &[&str]) -> Place {
+/// What a new line says. Kind and time are words of ours.
+pub(super) struct NewLine<'a> {
+    pub(super) kind: &'a str,
+    pub(super) at: &'a str,
+    /// What it is about, in as many parts as are at hand.
+    pub(super) members: &'a [&'a str],
+}
+
+/// Writes the line that follows `before`, with its end, by the process `pid`, in place of what `line` holds. Where it stands.
+pub(super) fn seal(line: &mut String, before: &Place, pid: &str, new: &NewLine<'_>) -> Place {
+    let NewLine { kind, at, members } = new;
     let seq = before.seq.saturating_add(1);
     line.clear();
     // Writing to a string cannot fail.
@@ -139,14 +147,15 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{Link, NO_HASH, Place, hash_of, kind, members, seal};
+    use super::{Link, NO_HASH, NewLine, Place, hash_of, kind, members, seal};
 
     #[test]
     fn a_line_is_bound_to_the_one_before_it() {
         let (mut first, mut second) = (String::new(), "what was there before".to_owned());
-        let place =
-            seal(&mut first, &Place::start(), "7", kind::BEGIN, "now", &[&members(&json!({"file": 1})).unwrap()]);
-        seal(&mut second, &place, "7", kind::CALL, "now", &["\"tool\":", "\"x\""]);
+        let file = members(&json!({"file": 1})).unwrap();
+        let new = NewLine { kind: kind::BEGIN, at: "now", members: &[&file] };
+        let place = seal(&mut first, &Place::start(), "7", &new);
+        seal(&mut second, &place, "7", &NewLine { kind: kind::CALL, at: "now", members: &["\"tool\":", "\"x\""] });
         let line = first.strip_suffix('\n').unwrap();
         let body = format!(r#"{{"v":1,"seq":1,"kind":"begin","at":"now","pid":7,"file":1,"prev":"{NO_HASH}"}}"#);
         assert_eq!(place.hash, hash_of(body.as_bytes()));
@@ -161,7 +170,7 @@ mod tests {
     #[test]
     fn every_changed_byte_is_seen() {
         let mut line = String::new();
-        seal(&mut line, &Place::start(), "7", kind::CALL, "now", &[&members(&json!({"tool": "é"})).unwrap()]);
+        seal(&mut line, &Place::start(), "7", &NewLine { kind: kind::CALL, at: "now", members: &["\"tool\":\"é\""] });
         let line = line.trim_end().as_bytes();
         for at in 0..line.len() {
             for flip in [1, 0x20, 0x80] {

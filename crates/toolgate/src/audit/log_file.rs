@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use serde::Serialize;
 use serde_json::json;
 
-use super::chain::{Link, Place, hash_of, kind, members, seal};
+use super::chain::{Link, NewLine, Place, hash_of, kind, members, seal};
 use super::folder::{AuditFolder, HEAD, about, is_same_file, keep_private, open};
 use super::head::Head;
 use super::tail::Tail;
@@ -203,7 +203,7 @@ impl LogFile {
     /// The same with the members of its object as they stand in the line, in parts.
     pub(super) fn append_members(&mut self, kind: &str, at: &str, members: &[&str]) -> io::Result<()> {
         let mut line = std::mem::take(&mut self.line);
-        let place = seal(&mut line, &self.end, &self.pid, kind, at, members);
+        let place = seal(&mut line, &self.end, &self.pid, &NewLine { kind, at, members });
         let written = self.write(line.as_bytes());
         line.clear();
         line.shrink_to(AUDIT_BEGUN_BYTES_MAX); // A long line is rare, and keeps no memory.

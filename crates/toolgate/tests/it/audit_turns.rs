@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use toolgate::audit::{ArgumentsKept, AuditOptions, AuditRecord, AuditSink, FileAudit, Fsync, Query};
-use toolgate::limits::AUDIT_FSYNC_MS;
+use toolgate::limits::{AUDIT_FSYNC_MS, AUDIT_TURN_MS_MAX};
 
 use crate::audit::LogRoom;
 
@@ -80,6 +80,26 @@ fn others_write_and_read_when_a_turn_is_over() {
     assert_eq!(room.calls(&Query::default()).len(), 3);
     assert_eq!(room.findings(), Vec::<String>::new());
     drop(audit);
+    assert_eq!(room.findings(), Vec::<String>::new());
+}
+
+#[test]
+fn a_long_turn_ends_for_those_who_wait_and_for_nobody_else() {
+    let room = LogRoom::new();
+    let audit = room.audit_with(NO_DISK);
+    audit.record(&room.record("ours"));
+    assert!(audit.settle().is_some());
+    thread::sleep(Duration::from_millis(AUDIT_TURN_MS_MAX));
+    assert!(audit.record_at_once(&room.record("ours")));
+    assert!(audit.settle().is_some() && audit.record_at_once(&room.record("ours")), "nobody waits");
+    let (other, record) = (room.audit_with(NO_DISK), room.record("theirs"));
+    let waits = thread::spawn(move || other.record(&record));
+    while !waits.is_finished() {
+        audit.record(&room.record("ours"));
+        audit.settle();
+    }
+    let calls = room.calls(&Query::default());
+    assert_eq!(calls.iter().filter(|call| call.tool == "theirs").count(), 1);
     assert_eq!(room.findings(), Vec::<String>::new());
 }
 
