@@ -89,7 +89,7 @@ fn what_a_server_has_only_now_is_found() {
     let grown = sample("one").tool(ToolScript::text("gained", "it is new"));
     std::fs::write(room.world.root().join("one.json"), grown.to_json()).unwrap();
     let from_stdin = room.command(["call", "gained", "--args", "-"]).input("{}").run().unwrap();
-    assert_eq!(from_stdin.transcript(), "\n--- stdout\nit is new\n--- exit 0\n", "what was read is read again");
+    assert_eq!(from_stdin.transcript(), "--- stdout\nit is new\n--- exit 0\n", "what was read is read again");
     room.check("call gained", "\n--- stdout\nit is new\n--- exit 0\n");
     let here = room.command(["call", "never_there"]).env("TOOLGATE_NO_RUNTIME", "1").run().unwrap();
     assert_eq!(room.run("call never_there").transcript(), here.transcript());

@@ -106,7 +106,9 @@ impl Client {
     pub(crate) fn request(&self, message: &Value, hits: Vec<Hit>) -> BoxFuture<'static, ()> {
         let exchange = Exchange::new(&self.server, &self.session, &self.outlet, message, hits);
         let (handle, registration) = AbortHandle::new_pair();
-        self.session.started(&exchange.id, handle);
+        if self.session.started(&exchange.id, handle) {
+            self.server.record.event(Event::Cancelled { id: exchange.id.to_string() });
+        }
         let outlet = self.outlet.clone();
         Box::pin(async move {
             if let Ok(steps) = Abortable::new(answer(&exchange), registration).await {

@@ -24,7 +24,15 @@ pub(crate) struct Session {
     pub(crate) common_reader: Guarded<CommonReader>,
     version: Guarded<Option<String>>,
     waiting: Guarded<BTreeMap<String, oneshot::Sender<Value>>>,
-    running: Guarded<BTreeMap<String, AbortHandle>>,
+    running: Guarded<Running>,
+}
+
+/// Requests that are being answered, by their id.
+#[derive(Debug, Default)]
+struct Running {
+    handles: BTreeMap<String, AbortHandle>,
+    /// What was cancelled before its answer was begun: over HTTP the two may overtake each other.
+    cancelled: BTreeSet<String>,
 }
 
 /// Who follows the common stream.
@@ -83,17 +91,29 @@ impl Session {
         }
     }
 
-    pub(crate) fn started(&self, id: &Value, handle: AbortHandle) {
-        self.running.lock().insert(id.to_string(), handle);
+    /// A request is about to be answered; says whether it was cancelled before that.
+    pub(crate) fn started(&self, id: &Value, handle: AbortHandle) -> bool {
+        let mut running = self.running.lock();
+        let is_cancelled = running.cancelled.remove(&id.to_string());
+        if is_cancelled {
+            handle.abort();
+        } else {
+            running.handles.insert(id.to_string(), handle);
+        }
+        is_cancelled
     }
 
     pub(crate) fn ended(&self, id: &Value) {
-        self.running.lock().remove(&id.to_string());
+        self.running.lock().handles.remove(&id.to_string());
     }
 
-    /// Cancels a running request; says whether there was one.
+    /// Cancels a request; says whether it was running.
     pub(crate) fn cancel(&self, id: &Value) -> bool {
-        let handle = self.running.lock().remove(&id.to_string());
+        let mut running = self.running.lock();
+        let handle = running.handles.remove(&id.to_string());
+        if handle.is_none() {
+            running.cancelled.insert(id.to_string());
+        }
         handle.inspect(AbortHandle::abort).is_some()
     }
 }

@@ -119,7 +119,8 @@ async fn attend(board: Arc<Board>, line: Line) {
         line.begin();
         // A server whose files change while it runs is kept as what it was when it was started.
         let place = board.place(line.config());
-        let met = meet(&board, &line).await;
+        // Meeting it takes a lot of room, which is not needed while it is there.
+        let met = Box::pin(meet(&board, &line)).await;
         // So does whoever asked while it was made: a server that nobody wants later is not started again on their account.
         asks.mark_unchanged();
         let error = match met {

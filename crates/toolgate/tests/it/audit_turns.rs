@@ -98,6 +98,7 @@ fn a_long_turn_ends_for_those_who_wait_and_for_nobody_else() {
         audit.record(&room.record("ours"));
         audit.settle();
     }
+    audit.leave();
     let calls = room.calls(&Query::default());
     assert_eq!(calls.iter().filter(|call| call.tool == "theirs").count(), 1);
     assert_eq!(room.findings(), Vec::<String>::new());
