@@ -182,7 +182,9 @@ fn draw_in_thread(
             // A terminal answers the question where its cursor is.
             for _question in 0..new.windows(4).filter(|part| *part == b"\x1b[6n").count() {
                 let (row, column) = screen.screen().cursor_position();
-                let _answered = write!(terminal, "\x1b[{};{}R", row + 1, column + 1).is_ok();
+                // At once, so that no key comes in between.
+                let place = format!("\x1b[{};{}R", row + 1, column + 1);
+                let _answered = terminal.write_all(place.as_bytes()).is_ok();
             }
         }
     })
