@@ -23,9 +23,9 @@ pub(crate) struct Outbox {
 
 #[derive(Debug)]
 struct State {
-    waiting: Vec<u8>,
     /// What is sent even while the rest is held.
     at_once: Vec<u8>,
+    waiting: Vec<u8>,
     /// How much of that are results, and how much is talk: neither takes the room of the other.
     results_bytes: usize,
     talk_bytes: usize,

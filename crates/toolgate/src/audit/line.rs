@@ -19,41 +19,41 @@ pub(super) fn beginning(record: &AuditRecord, keep: ArgumentsKept) -> String {
     }
     let adjustments = record.verdict.adjustments.iter().take(AUDIT_ADJUSTMENTS_MAX);
     let adjustments: Vec<String> = adjustments.map(|words| redact::message(words)).collect();
-    let mut members = Members::new();
-    members.text("session", &redact::name(&record.session));
-    members.text("asker", record.asker.as_str());
-    members.text("folder", &redact::name(&record.folder.to_string_lossy()));
-    members.text("server", &record.server);
-    members.text("tool", &redact::name(&record.tool));
-    members.text("name", &redact::name(&record.name));
-    members.text("definition", &redact::name(&record.definition));
-    members.flag("readOnly", record.is_read_only);
-    members.json("arguments", &kept.value.to_string());
-    members.text("argumentsHash", &kept.hash);
-    members.number("covered", kept.covered as u64);
-    members.text("mode", record.mode.as_str());
-    members.flag("interactive", record.presence == Presence::Interactive);
-    members.text("decision", record.verdict.decision.as_str());
-    members.object_or_null("rule", rule, write_origin);
-    members.object_or_null("filter", filter, write_origin);
-    members.text_or_null("grant", grant.as_deref());
-    members.texts("adjustments", adjustments.iter().map(String::as_str));
-    members.text_or_null("confirmation", record.confirmation);
-    members.into_text()
+    Members::of(|members| {
+        members.text("session", &redact::name(&record.session));
+        members.text("asker", record.asker.as_str());
+        members.text("folder", &redact::name(&record.folder.to_string_lossy()));
+        members.text("server", &record.server);
+        members.text("tool", &redact::name(&record.tool));
+        members.text("name", &redact::name(&record.name));
+        members.text("definition", &redact::name(&record.definition));
+        members.flag("readOnly", record.is_read_only);
+        members.json("arguments", &kept.value.to_string());
+        members.text("argumentsHash", &kept.hash);
+        members.number("covered", kept.covered as u64);
+        members.text("mode", record.mode.as_str());
+        members.flag("interactive", record.presence == Presence::Interactive);
+        members.text("decision", record.verdict.decision.as_str());
+        members.object_or_null("rule", rule, write_origin);
+        members.object_or_null("filter", filter, write_origin);
+        members.text_or_null("grant", grant.as_deref());
+        members.texts("adjustments", adjustments.iter().map(String::as_str));
+        members.text_or_null("confirmation", record.confirmation);
+    })
 }
 
 /// How a call ended, with what is unusual about it: what stands behind all that was known when it began.
 pub(super) fn ending(record: &AuditRecord, flags: &[UnusualUse]) -> String {
-    let mut members = Members::new();
-    members.text("outcome", record.outcome);
-    members.object_or_null("error", record.error.as_ref(), |members, (kind, said)| {
-        members.text("kind", &redact::name(kind));
-        members.text("message", &redact::message(said));
-    });
-    members.number("durationMs", u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX));
-    members.number_or_null("resultBytes", record.result_bytes);
-    members.texts("unusual", flags.iter().map(|flag| flag.as_str()));
-    members.into_text()
+    Members::of(|members| {
+        members.text("outcome", record.outcome);
+        members.object_or_null("error", record.error.as_ref(), |members, (kind, said)| {
+            members.text("kind", &redact::name(kind));
+            members.text("message", &redact::message(said));
+        });
+        members.number("durationMs", u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX));
+        members.number_or_null("resultBytes", record.result_bytes);
+        members.texts("unusual", flags.iter().map(|flag| flag.as_str()));
+    })
 }
 
 /// Where a rule is written.

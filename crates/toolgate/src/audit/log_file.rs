@@ -4,12 +4,10 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 
-use serde::Serialize;
-use serde_json::json;
-
-use super::chain::{Link, NewLine, Place, hash_of, kind, members, seal};
+use super::chain::{Link, NewLine, Place, hash_of, kind, seal};
 use super::folder::{AuditFolder, HEAD, about, is_same_file, keep_private, open};
 use super::head::Head;
+use super::members::Members;
 use super::tail::Tail;
 use super::unusual::Counted;
 use crate::limits::{AUDIT_BEGUN_BYTES_MAX, AUDIT_LINE_BYTES_MAX, AUDIT_TORN_CHARS_MAX};
@@ -128,7 +126,7 @@ impl LogFile {
             None => self.begin(full.unwrap_or(0).max(file_of_head).saturating_add(1), at)?,
         }
         if head.is_none() && !is_new {
-            self.append(kind::RESUMED, at, &json!({"without": HEAD}))?;
+            self.append(kind::RESUMED, at, &[&Members::of(|what| what.text("without", HEAD))])?;
         }
         Ok(())
     }
@@ -169,10 +167,15 @@ impl LogFile {
         open.length = whole;
         if whole == 0 {
             let what = begin_of(open.number);
-            self.append(kind::BEGIN, at, &what)?;
+            self.append(kind::BEGIN, at, &[&what])?;
         }
         let start: String = String::from_utf8_lossy(torn).chars().take(AUDIT_TORN_CHARS_MAX).collect();
-        self.append(kind::REPAIRED, at, &json!({"bytes": torn.len(), "sha256": hash_of(torn), "start": start}))
+        let what = Members::of(|what| {
+            what.number("bytes", torn.len() as u64);
+            what.text("sha256", &hash_of(torn));
+            what.text("start", &start);
+        });
+        self.append(kind::REPAIRED, at, &[&what])
     }
 
     /// Puts the full file away, and begins the next.
@@ -192,16 +195,11 @@ impl LogFile {
         let file = open(&self.folder.current(), OpenOptions::new().read(true).append(true).create(true))?;
         let length = file.metadata()?.len();
         self.open = Some(OpenFile { file, length, number });
-        self.append(kind::BEGIN, at, &begin_of(number))
+        self.append(kind::BEGIN, at, &[&begin_of(number)])
     }
 
-    /// Writes one record at the end.
-    pub(super) fn append<T: Serialize>(&mut self, kind: &str, at: &str, what: &T) -> io::Result<()> {
-        self.append_members(kind, at, &[&members(what)?])
-    }
-
-    /// The same with the members of its object as they stand in the line, in parts.
-    pub(super) fn append_members(&mut self, kind: &str, at: &str, members: &[&str]) -> io::Result<()> {
+    /// Writes one record at the end, with the members of its object as they stand in the line, in parts.
+    pub(super) fn append(&mut self, kind: &str, at: &str, members: &[&str]) -> io::Result<()> {
         let mut line = std::mem::take(&mut self.line);
         let place = seal(&mut line, &self.end, &self.pid, &NewLine { kind, at, members });
         let written = self.write(line.as_bytes());
@@ -302,6 +300,9 @@ fn first_number(folder: &AuditFolder) -> Option<u64> {
     Link::read(line.strip_suffix(b"\n")?)?.said.file
 }
 
-fn begin_of(number: u64) -> serde_json::Value {
-    json!({"file": number, "toolgate": env!("CARGO_PKG_VERSION")})
+fn begin_of(number: u64) -> String {
+    Members::of(|what| {
+        what.number("file", number);
+        what.text("toolgate", env!("CARGO_PKG_VERSION"));
+    })
 }

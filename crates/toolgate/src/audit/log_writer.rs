@@ -6,13 +6,12 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::chain::kind;
 use super::folder::AuditFolder;
 use super::line::{beginning, ending};
 use super::log_file::{LogFile, Look};
-use super::moment::{Stamps, millis, written};
+use super::members::Members;
+use super::moment::{millis, written};
 use super::record::AuditRecord;
 use super::redact::ArgumentsKept;
 use super::seen::Seen;
@@ -36,7 +35,6 @@ pub(super) struct Writer {
     seen: Seen,
     /// What stands in the lines of calls that have begun and not ended, by the number of that line: the line of the ending says it again.
     begun: HashMap<u64, Begun>,
-    stamps: Stamps,
     synced_at: Option<Instant>,
     /// Calls that could not be written down since the last one that could.
     missed: u64,
@@ -48,6 +46,12 @@ pub(super) struct Writer {
 struct Begun {
     at: String,
     members: String,
+}
+
+impl Begun {
+    fn of(record: &AuditRecord, keep: ArgumentsKept) -> Self {
+        Self { at: written(record.at), members: beginning(record, keep) }
+    }
 }
 
 /// The lock is held, and nobody else writes.
@@ -68,7 +72,6 @@ impl Writer {
             is_active: false,
             seen: Seen::default(),
             begun: HashMap::new(),
-            stamps: Stamps::default(),
             synced_at: None,
             missed: 0,
             last_error: None,
@@ -139,7 +142,7 @@ impl Writer {
             self.seen.refresh(&self.folder)?;
         }
         if self.missed > 0 {
-            self.log.append(kind::MISSED, now, &json!({"calls": self.missed}))?;
+            self.log.append(kind::MISSED, now, &[&Members::of(|what| what.number("calls", self.missed))])?;
             self.missed = 0;
         }
         Ok(())
@@ -197,17 +200,13 @@ impl Writer {
 
     /// Writes down that a call begins. The number of that record.
     pub(super) fn keep_beginning(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> io::Result<u64> {
-        let begun = self.begun_now(record, keep);
-        self.log.append_members(kind::STARTED, &begun.at, &[&begun.members])?;
+        let begun = Begun::of(record, keep);
+        self.log.append(kind::STARTED, &begun.at, &[&begun.members])?;
         let number = self.log.last_number();
         if self.begun.len() < AUDIT_BEGUN_MAX && begun.members.len() <= AUDIT_BEGUN_BYTES_MAX {
             self.begun.insert(number, begun);
         }
         Ok(number)
-    }
-
-    fn begun_now(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> Begun {
-        Begun { at: self.stamps.of(record.at), members: beginning(record, keep) }
     }
 
     /// Writes down how a call ended. What is unusual about it.
@@ -216,10 +215,10 @@ impl Writer {
         let started = record.begun.map(|number| format!("\"started\":{number},")).unwrap_or_default();
         let begun = match record.begun.and_then(|number| self.begun.remove(&number)) {
             Some(begun) => begun,
-            None => self.begun_now(record, keep),
+            None => Begun::of(record, keep),
         };
         let parts = [&started, &begun.members, ",", &ending(record, &flags)];
-        self.log.append_members(kind::CALL, &begun.at, &parts)?;
+        self.log.append(kind::CALL, &begun.at, &parts)?;
         if let Err(error) = self.seen.write(&self.folder) {
             self.incomplete(&error);
         }

@@ -13,13 +13,11 @@ const USUAL_BYTES: usize = 1024;
 pub(super) struct Members(String);
 
 impl Members {
-    pub(super) fn new() -> Self {
-        Self(String::with_capacity(USUAL_BYTES))
-    }
-
-    /// What was written.
-    pub(super) fn into_text(self) -> String {
-        self.0
+    /// What `write` writes.
+    pub(super) fn of(write: impl FnOnce(&mut Self)) -> String {
+        let mut members = Self(String::with_capacity(USUAL_BYTES));
+        write(&mut members);
+        members.0
     }
 
     pub(super) fn text(&mut self, key: &str, value: &str) {
@@ -94,25 +92,26 @@ mod tests {
 
     #[test]
     fn what_is_written_is_what_is_read() {
-        let mut members = Members::new();
-        members.text("plain", "é, {");
-        members.text("odd", "a\"b\\\n\u{1}");
-        members.text_or_null("none", None);
-        members.text_or_null("some", Some(""));
-        members.texts("no texts", []);
-        members.texts("texts", ["a", "\t"]);
-        members.number("number", u64::MAX);
-        members.number_or_null("no number", None);
-        members.number_or_null("a number", Some(0));
-        members.flag("flag", true);
-        members.json("json", r#"[{"a":1}]"#);
-        members.object_or_null("nothing", None::<u8>, |_, _| ());
-        members.object_or_null("empty", Some(1), |_, _| ());
-        members.object_or_null("object", Some("x"), |inner, x| {
-            inner.text("x", x);
-            inner.flag("y", false);
+        let written = Members::of(|members| {
+            members.text("plain", "é, {");
+            members.text("odd", "a\"b\\\n\u{1}");
+            members.text_or_null("none", None);
+            members.text_or_null("some", Some(""));
+            members.texts("no texts", []);
+            members.texts("texts", ["a", "\t"]);
+            members.number("number", u64::MAX);
+            members.number_or_null("no number", None);
+            members.number_or_null("a number", Some(0));
+            members.flag("flag", true);
+            members.json("json", r#"[{"a":1}]"#);
+            members.object_or_null("nothing", None::<u8>, |_, _| ());
+            members.object_or_null("empty", Some(1), |_, _| ());
+            members.object_or_null("object", Some("x"), |inner, x| {
+                inner.text("x", x);
+                inner.flag("y", false);
+            });
         });
-        let read: Value = serde_json::from_str(&format!("{{{}}}", members.into_text())).unwrap();
+        let read: Value = serde_json::from_str(&format!("{{{written}}}")).unwrap();
         let expected = json!({
             "plain": "é, {", "odd": "a\"b\\\n\u{1}", "none": null, "some": "", "no texts": [], "texts": ["a", "\t"],
             "number": u64::MAX, "no number": null, "a number": 0, "flag": true, "json": [{"a": 1}], "nothing": null,

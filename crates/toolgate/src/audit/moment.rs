@@ -39,34 +39,6 @@ pub(super) fn written(at: SystemTime) -> String {
     format!("{at:.3}")
 }
 
-/// Writes times for records; what those of one second have in common is written once.
-#[derive(Debug, Default)]
-pub(super) struct Stamps {
-    /// The second, counted since 1970, with the start of its times up to the point.
-    last: Option<(u64, String)>,
-}
-
-impl Stamps {
-    /// The same as [`written`].
-    pub(super) fn of(&mut self, at: SystemTime) -> String {
-        let Ok(since) = at.duration_since(SystemTime::UNIX_EPOCH) else { return written(at) };
-        let start = match &self.last {
-            Some((second, start)) if *second == since.as_secs() => start,
-            _ => {
-                let text = written(at);
-                let start = text.get(..text.len().saturating_sub("678Z".len())).unwrap_or_default().to_owned();
-                self.last = Some((since.as_secs(), start));
-                return text;
-            }
-        };
-        let millis = since.subsec_millis();
-        let digit = |of: u32| char::from_digit(of % 10, 10).unwrap_or('0');
-        let mut text = start.clone();
-        text.extend([digit(millis / 100), digit(millis / 10), digit(millis), 'Z']);
-        text
-    }
-}
-
 /// Milliseconds since 1970.
 pub(super) fn millis(at: SystemTime) -> u64 {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -77,21 +49,7 @@ pub(super) fn millis(at: SystemTime) -> u64 {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{Stamps, millis, moment, written, written_moment};
-
-    #[test]
-    fn stamps_are_what_is_written() {
-        let mut stamps = Stamps::default();
-        let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_323_045);
-        let later =
-            [0, 1, 12, 999, 1_000, 1_007, 86_400_000, 86_400_120].map(|millis| second + Duration::from_millis(millis));
-        for at in
-            later.into_iter().chain([second, SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH - Duration::from_millis(5)])
-        {
-            assert_eq!(stamps.of(at), written(at));
-            assert_eq!(stamps.of(at + Duration::from_micros(100)), written(at + Duration::from_micros(100)));
-        }
-    }
+    use super::{millis, moment, written, written_moment};
 
     #[test]
     fn times_are_read_as_people_type_them() {
