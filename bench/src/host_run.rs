@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::against;
 use crate::host_cases::{Figure, Goal, HOST_CASES, HostCase, Who};
 use crate::host_stage::Stage;
 use crate::measure::median;
@@ -18,20 +19,23 @@ const KB_PER_MB: f64 = 1024.0;
 #[derive(Debug)]
 struct Request {
     toolgate: PathBuf,
+    /// An older build of the program, to be played against instead of the floor.
+    against: Option<PathBuf>,
     runs: usize,
     names: Vec<String>,
 }
 
 impl Request {
-    /// Reads `[CASE…] [--runs N] [--toolgate PATH]`.
+    /// Reads `[CASE…] [--runs N] [--toolgate PATH] [--against PATH]`.
     fn from_words(words: &[&str]) -> Outcome<Self> {
         let beside_this = std::env::current_exe()?.with_file_name("toolgate");
-        let mut request = Self { toolgate: beside_this, runs: 7, names: Vec::new() };
+        let mut request = Self { toolgate: beside_this, against: None, runs: 7, names: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--runs" => request.runs = words.next().ok_or("`--runs` needs a number")?.parse()?,
                 "--toolgate" => request.toolgate = words.next().ok_or("`--toolgate` needs a path")?.into(),
+                "--against" => request.against = Some(words.next().ok_or("`--against` needs a path")?.into()),
                 name if name == SIZE || HOST_CASES.iter().any(|case| case.name == name) => {
                     request.names.push(name.to_owned());
                 }
@@ -41,15 +45,20 @@ impl Request {
         if request.runs == 0 {
             return Err("`--runs` is at least 1".into());
         }
-        let build = "build it with `cargo build --release -p toolgate-cli`, or name it with `--toolgate PATH`";
-        let found = request.toolgate.canonicalize();
-        request.toolgate = found.map_err(|error| format!("{}: {error}; {build}", request.toolgate.display()))?;
+        for program in [Some(&mut request.toolgate), request.against.as_mut()].into_iter().flatten() {
+            *program = found(program)?;
+        }
         Ok(request)
     }
 
     fn wants(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)
     }
+}
+
+fn found(program: &Path) -> Outcome<PathBuf> {
+    let build = "build it with `cargo build --release -p toolgate-cli`, or name it with `--toolgate PATH`";
+    Ok(program.canonicalize().map_err(|error| format!("{}: {error}; {build}", program.display()))?)
 }
 
 fn names() -> String {
@@ -59,6 +68,9 @@ fn names() -> String {
 /// Runs what was asked for and prints the table. A case that fails is told and does not end the others.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let request = Request::from_words(words)?;
+    if let Some(before) = &request.against {
+        return run_against(&request, before);
+    }
     say("| case | command | figure | toolgate | compared with | ratio (range) | goal | reached |");
     say("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut failed = Vec::new();
@@ -73,6 +85,19 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     if request.wants(SIZE) {
         report_size(&request.toolgate)?;
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
+}
+
+/// Plays this build against another one.
+fn run_against(request: &Request, before: &Path) -> Outcome {
+    against::head();
+    let mut failed = Vec::new();
+    for case in HOST_CASES.iter().filter(|case| request.wants(case.name) && against::can_play(case)) {
+        if let Err(error) = block_on(against::measure(case, before, &request.toolgate, request.runs)) {
+            complain(&format!("{}: {error}", case.name));
+            failed.push(case.name);
+        }
     }
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
 }
@@ -151,7 +176,7 @@ pub(crate) fn value(figure: Figure, seen: &Seen) -> f64 {
     }
 }
 
-const fn words(figure: Figure) -> (&'static str, &'static str) {
+pub(crate) const fn words(figure: Figure) -> (&'static str, &'static str) {
     match figure {
         Figure::Printed => ("until printed", "ms"),
         Figure::Ended => ("until ended", "ms"),

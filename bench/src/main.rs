@@ -1,12 +1,14 @@
 //! Benchmarks of toolgate, as ratios to a floor in the same run.
 //!
-//! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH]` about the program.
+//! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH] [--against PATH]` about the program.
 //! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
 //! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
 //! `toolgate-bench plot [--runs N] [--out FILE.svg] [--toolgate PATH]` draws time and memory against the number of servers,
 //! `toolgate-bench soak [--seconds N] [--out FILE.svg]` holds a constant load and looks whether anything grows.
+//! `toolgate-bench policy [--runs N] [--against PATH]` measures one decision.
 //! `toolgate-bench recall` looks for tools in the recall table. The other subcommands are those processes.
 
+mod against;
 mod cases;
 mod embedded;
 mod floor_host;
@@ -20,6 +22,7 @@ mod measure;
 mod ours;
 mod ours_server;
 mod plot;
+mod policy;
 mod recall;
 mod recall_table;
 mod refresh;
@@ -35,7 +38,7 @@ mod watch;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] | plot [--runs N] [--out FILE.svg] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
+usage: toolgate-bench run [CASE…] [--runs N] | host [CASE…] [--runs N] [--toolgate PATH] [--against PATH] | policy [--runs N] [--against PATH] | plot [--runs N] [--out FILE.svg] [--toolgate PATH] | refresh [--processes N] [--refreshes N] | \
 soak [--seconds N] [--out FILE.svg] | recall";
 
 /// What a step of the benchmark gives.
@@ -60,6 +63,8 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => cases::run(rest),
         ["host", rest @ ..] => host_run::run(rest),
         ["plot", rest @ ..] => host_plot::run(rest),
+        ["policy", rest @ ..] => policy::run(rest),
+        ["decide", case] => policy::decide(case),
         ["recall"] => recall::run(),
         ["refresh", rest @ ..] => refresh::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
