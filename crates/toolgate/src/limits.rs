@@ -411,6 +411,12 @@ pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
 /// Findings about the audit log that are told one by one; the others are counted.
 pub const AUDIT_FINDINGS_MAX: usize = 200;
 
+/// Files that the record of one change of permissions lists; more are counted. A rulebook has a few.
+pub const AUDIT_CHANGED_FILES_MAX: usize = 100;
+
+/// Kinds of calls that the record of changed rules lists as decided otherwise. The first ones tell what happened; `policy simulate` lists all.
+pub const AUDIT_IMPACT_CASES_MAX: usize = 20;
+
 /// The file of what was allowed for good: room for thousands of grants.
 pub const GRANTS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 

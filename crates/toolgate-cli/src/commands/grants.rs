@@ -160,6 +160,7 @@ fn allowed(grant: &Grant) -> String {
     match &grant.scope {
         GrantScope::Tool => names,
         GrantScope::Server => format!("{} of its tools: {names}", grant.tools.len()),
+        GrantScope::Reading => format!("{} tools that it marks as reading: {names}", grant.tools.len()),
         GrantScope::Arguments(arguments) => format!("{names} with {}", short(arguments, LABEL_CHARS_MAX)),
     }
 }
@@ -171,7 +172,7 @@ fn time(time: std::time::SystemTime) -> String {
 fn write_grant(json: &mut JsonWriter<'_>, grant: &Grant, state: GrantState) -> std::io::Result<()> {
     let arguments = match &grant.scope {
         GrantScope::Arguments(text) => RawJson::from_bytes(text.clone()).ok(),
-        GrantScope::Tool | GrantScope::Server => None,
+        GrantScope::Tool | GrantScope::Server | GrantScope::Reading => None,
     };
     json.object(|object| {
         object.string("id", &grant.id)?;

@@ -59,6 +59,7 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Mcp(mcp::Command::Schema(filter)) => mcp::list::run(session, &filter.listed(Detail::Schemas)),
         Command::Mcp(mcp::Command::Nodesc(filter)) => mcp::list::run(session, &filter.listed(Detail::Names)),
         Command::Mcp(mcp::Command::Test(arguments)) => mcp::test::run(session, &arguments),
+        Command::Mcp(mcp::Command::TrustHints(arguments)) => mcp::trust_hints::run(session, &arguments),
         Command::Mcp(mcp::Command::Auth(arguments)) => mcp::auth::run(session, &arguments),
         Command::Mcp(mcp::Command::Logout(arguments)) => mcp::logout::run(session, &arguments),
         Command::Mcp(mcp::Command::Import(arguments)) => mcp::import::run(session, &arguments),

@@ -23,6 +23,8 @@ pub(super) mod kind {
     pub(in crate::audit) const STARTED: &str = "started";
     /// A call, and how it ended.
     pub(in crate::audit) const CALL: &str = "call";
+    /// What is permitted was changed.
+    pub(in crate::audit) const PERMISSION: &str = "permission";
     /// A torn line was found and taken away.
     pub(in crate::audit) const REPAIRED: &str = "repaired";
     /// Calls of this process could not be written down.

@@ -11,6 +11,7 @@ use super::head::Head;
 use super::open_calls::OpenCalls;
 use super::query::Query;
 use super::stored::StoredCall;
+use super::stored_change::StoredChange;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::AUDIT_LINE_BYTES_MAX;
@@ -128,6 +129,42 @@ impl AuditLog {
                 last.push_back(call);
                 if last.len() > count {
                     last.pop_front();
+                }
+            }
+        }
+        let _enough = last.into_iter().all(&mut take);
+        Ok(unreadable)
+    }
+
+    /// Passes on the changes of permissions that are wanted, the oldest first, until `take` says that it has enough. How many lines could not
+    /// be read. Of a query its times, its session and its count matter.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn each_change(&self, query: &Query, mut take: impl FnMut(StoredChange) -> bool) -> Result<u64> {
+        let mut unreadable = 0;
+        let mut last = VecDeque::new();
+        for part in self.files.iter().filter(|part| !part.ended_before(query)) {
+            let mut lines = part.lines().map_err(|error| self.cannot_read(&error))?;
+            while let Some(line) = lines.next().map_err(|error| self.cannot_read(&error))? {
+                let change = match StoredChange::read(line.text) {
+                    _ if !line.is_whole() => continue,
+                    Ok(Some(change)) if change.is_wanted(query) => change,
+                    Ok(_) => continue,
+                    Err(_) => {
+                        unreadable += 1;
+                        continue;
+                    }
+                };
+                last.push_back(change);
+                match query.last {
+                    Some(count) if last.len() > count => drop(last.pop_front()),
+                    Some(_) => (),
+                    None => {
+                        if !last.drain(..).all(&mut take) {
+                            return Ok(unreadable);
+                        }
+                    }
                 }
             }
         }

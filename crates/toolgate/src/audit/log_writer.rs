@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::chain::kind;
 use super::folder::AuditFolder;
@@ -223,6 +223,12 @@ impl Writer {
             self.incomplete(&error);
         }
         Ok(flags)
+    }
+
+    /// Writes down a change of permissions. The number of the record.
+    pub(super) fn keep_permission(&mut self, at: SystemTime, members: &str) -> io::Result<u64> {
+        self.log.append(kind::PERMISSION, &written(at), &[members])?;
+        Ok(self.log.last_number())
     }
 
     /// The record is there; what helps to read it must not make it fail.

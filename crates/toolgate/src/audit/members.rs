@@ -74,6 +74,18 @@ impl Members {
         self.0.push('}');
     }
 
+    /// A list of objects.
+    pub(super) fn objects<T>(&mut self, key: &str, of: impl IntoIterator<Item = T>, write: impl Fn(&mut Self, T)) {
+        self.key(key);
+        self.0.push('[');
+        for (nth, one) in of.into_iter().enumerate() {
+            self.0.push_str(if nth == 0 { "{" } else { ",{" });
+            write(self, one);
+            self.0.push('}');
+        }
+        self.0.push(']');
+    }
+
     fn key(&mut self, key: &str) {
         if !matches!(self.0.as_bytes().last(), None | Some(b'{')) {
             self.0.push(',');
@@ -110,12 +122,14 @@ mod tests {
                 inner.text("x", x);
                 inner.flag("y", false);
             });
+            members.objects("no objects", [0; 0], |inner, nth| inner.number("n", nth));
+            members.objects("objects", [1, 2], |inner, nth| inner.number("n", nth));
         });
         let read: Value = serde_json::from_str(&format!("{{{written}}}")).unwrap();
         let expected = json!({
             "plain": "é, {", "odd": "a\"b\\\n\u{1}", "none": null, "some": "", "no texts": [], "texts": ["a", "\t"],
             "number": u64::MAX, "no number": null, "a number": 0, "flag": true, "json": [{"a": 1}], "nothing": null,
-            "empty": {}, "object": {"x": "x", "y": false}
+            "empty": {}, "object": {"x": "x", "y": false}, "no objects": [], "objects": [{"n": 1}, {"n": 2}]
         });
         assert_eq!(read, expected);
     }

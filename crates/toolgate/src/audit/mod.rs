@@ -1,4 +1,4 @@
-//! Stage 12: what happened, kept: one record for every call, in files that show when somebody changed them.
+//! Stage 12: what happened, kept: one record for every call and every change of permissions, in files that show when somebody changed them.
 //!
 //! [`FileAudit`] writes, [`AuditLog`] reads: [`Query`] picks records, [`verify`] finds what was changed, [`Statistics`] counts. The format is
 //! told in `docs/audit.md`.
@@ -22,18 +22,22 @@ mod writer;
 mod log;
 mod moment;
 mod open_calls;
+mod permission;
 mod query;
 mod stats;
 mod stored;
+mod stored_change;
 mod verify;
 
 pub use log::AuditLog;
 pub use moment::moment;
+pub use permission::{ChangedFile, ImpactCase, PermissionChange, PermissionImpact, PermissionKind, RecordedPerson};
 pub use query::Query;
 pub use record::{AuditRecord, AuditSink, NoAudit};
 pub(crate) use redact::has_secrets;
 pub use stats::{Latency, Statistics, ToolStatistics};
 pub use stored::{StoredCall, StoredError, StoredRule};
+pub use stored_change::{StoredChange, StoredFile, StoredImpact, StoredPerson};
 pub use unusual::{Unusual, UnusualUse};
 pub use verify::{Finding, Verification, verify};
 pub use writer::{ArgumentsKept, AuditOptions, FileAudit, Fsync};

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use toolgate_wire::RawJson;
 
+use super::permission::PermissionChange;
 use crate::asker::Asker;
 use crate::error::Result;
 use crate::policy::{Mode, Presence, Verdict};
@@ -69,6 +70,15 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
 
     /// Keeps one. Called once for every call, whatever happened to it; only a call that `begin` refused has none.
     fn record(&self, record: &AuditRecord);
+
+    /// Keeps a change of what is permitted. It may wait for disks and locks.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    fn permission_changed(&self, change: &PermissionChange) -> Result<()> {
+        let _no_trace_is_needed = change;
+        Ok(())
+    }
 
     /// The same as [`begin`](Self::begin), where nobody has to be waited for: called first, and where waiting would hold others up. `None`
     /// when somebody has to be.

@@ -162,7 +162,7 @@ impl StoredCall {
 #[derive(Debug)]
 pub(super) struct Unreadable;
 
-fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+pub(super) fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
     let text = String::deserialize(from)?;
     written_moment(&text).ok_or_else(|| serde::de::Error::custom("not a time"))
 }

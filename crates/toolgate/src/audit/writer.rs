@@ -1,11 +1,13 @@
 //! `FileAudit`: keeps records in files. Several processes may write at once, and any of them may be killed at any time.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::folder::AuditFolder;
 use super::log_writer::Writer;
+use super::permission::{PermissionChange, RecordedPerson};
 use super::record::{AuditRecord, AuditSink};
 use super::unusual::Unusual;
 use crate::env::{Clock, HostEnv};
@@ -63,6 +65,8 @@ type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 pub struct FileAudit {
     clock: Arc<dyn Clock>,
     options: AuditOptions,
+    /// The person and the folder that changes of permissions are ascribed to.
+    here: Arc<(RecordedPerson, PathBuf)>,
     writer: Arc<SharedWriter>,
     on_unusual: Option<Listener<Unusual>>,
     on_trouble: Option<Listener<Error>>,
@@ -88,14 +92,15 @@ impl FileAudit {
         let folder = AuditFolder::of(env);
         let writer = Writer::new(folder, options.file_bytes_max);
         let writer = Arc::new(SharedWriter { fsync: options.fsync, writer: Mutex::new(writer) });
-        Self { clock: Arc::clone(&env.clock), options, writer, on_unusual: None, on_trouble: None }
+        let here = Arc::new((RecordedPerson::local(env), env.workspace.clone()));
+        Self { clock: Arc::clone(&env.clock), options, here, writer, on_unusual: None, on_trouble: None }
     }
 
     /// The same log for somebody else in this process, who is told about their own calls. It is on the disk when the last of them ends.
     #[must_use]
     pub fn shared(&self) -> Self {
-        let (clock, writer) = (Arc::clone(&self.clock), Arc::clone(&self.writer));
-        Self { clock, options: self.options, writer, on_unusual: None, on_trouble: None }
+        let (clock, writer, here) = (Arc::clone(&self.clock), Arc::clone(&self.writer), Arc::clone(&self.here));
+        Self { clock, options: self.options, here, writer, on_unusual: None, on_trouble: None }
     }
 
     /// The same, telling `listener` about unusual use: everything once.
@@ -140,6 +145,20 @@ impl FileAudit {
         number.map(Some)
     }
 
+    /// Writes a change of permissions down, and waits for the disk: there are few of them, and each counts. The number of the record.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn keep_permission(&self, change: &PermissionChange) -> Result<u64> {
+        let (person, folder) = &*self.here;
+        let members = change.members(person, folder);
+        self.writer().attempt(self.clock.as_ref(), |writer| {
+            let number = writer.keep_permission(self.clock.now(), &members)?;
+            writer.sync_at_once(Fsync::Always);
+            Ok(number)
+        })
+    }
+
     fn keep(&self, mut writer: MutexGuard<'_, Writer>, record: &AuditRecord) {
         let was_well = writer.last_error().is_none();
         let kept = writer.attempt(self.clock.as_ref(), |writer| {
@@ -168,6 +187,10 @@ impl AuditSink for FileAudit {
 
     fn record(&self, record: &AuditRecord) {
         self.keep(self.writer(), record);
+    }
+
+    fn permission_changed(&self, change: &PermissionChange) -> Result<()> {
+        self.keep_permission(change).map(drop)
     }
 
     fn begin_at_once(&self, record: &AuditRecord) -> Option<Result<Option<u64>>> {

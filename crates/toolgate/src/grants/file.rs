@@ -142,7 +142,8 @@ fn grant_of(read: ReadGrant, start: usize) -> Result<Grant, Fault> {
     if read.tools.is_empty() {
         return Err(Fault { offset: start, message: "a grant without tools covers nothing".to_owned() });
     }
-    if scope != GrantScope::Server && read.tools.len() > 1 {
+    let is_of_many = matches!(scope, GrantScope::Server | GrantScope::Reading);
+    if !is_of_many && read.tools.len() > 1 {
         return Err(Fault::at(&read.scope, format!("scope \"{}\" is about one tool", scope.as_str())));
     }
     let mode = Mode::of(read.mode.get_ref()).ok_or_else(|| {
@@ -166,6 +167,7 @@ fn scope_of(word: &Spanned<String>, arguments: Option<&Spanned<String>>) -> Resu
     match (word.get_ref().as_str(), arguments) {
         ("tool", None) => Ok(GrantScope::Tool),
         ("server", None) => Ok(GrantScope::Server),
+        ("reading", None) => Ok(GrantScope::Reading),
         ("arguments", Some(text)) => {
             let value: Value = serde_json::from_str(text.get_ref())
                 .map_err(|error| Fault::at(text, format!("`arguments` is not JSON: {error}")))?;
@@ -176,10 +178,10 @@ fn scope_of(word: &Spanned<String>, arguments: Option<&Spanned<String>>) -> Resu
             Ok(GrantScope::Arguments(canonical_json::text(&value)))
         }
         ("arguments", None) => Err(Fault::at(word, "scope \"arguments\" needs `arguments`")),
-        ("tool" | "server", Some(text)) => {
+        ("tool" | "server" | "reading", Some(text)) => {
             Err(Fault::at(text, format!("scope \"{}\" has no `arguments`", word.get_ref())))
         }
-        _ => Err(Fault::at(word, "expected \"tool\", \"server\" or \"arguments\"")),
+        _ => Err(Fault::at(word, "expected \"tool\", \"server\", \"reading\" or \"arguments\"")),
     }
 }
 
@@ -203,7 +205,7 @@ pub(super) fn render(grants: &[Grant]) -> Result<String> {
     for grant in grants {
         let arguments = match &grant.scope {
             GrantScope::Arguments(text) => Some(text.as_str()),
-            GrantScope::Tool | GrantScope::Server => None,
+            GrantScope::Tool | GrantScope::Server | GrantScope::Reading => None,
         };
         all.push(WrittenGrant {
             id: &grant.id,

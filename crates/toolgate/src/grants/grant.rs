@@ -31,6 +31,8 @@ pub enum GrantScope {
     Tool,
     /// The tools that the server had then.
     Server,
+    /// The tools that the server marked as reading then.
+    Reading,
     /// One tool with exactly these arguments, as canonical JSON.
     Arguments(String),
 }
@@ -42,6 +44,7 @@ impl GrantScope {
         match self {
             Self::Tool => "tool",
             Self::Server => "server",
+            Self::Reading => "reading",
             Self::Arguments(_) => "arguments",
         }
     }
@@ -112,6 +115,21 @@ impl Grant {
             _ => GrantState::Active,
         }
     }
+}
+
+/// The tools that a server marks as reading, as the person is to believe them.
+#[derive(Clone, Debug)]
+pub struct ReadingTools<'a> {
+    /// Whose tools.
+    pub server: &'a ServerName,
+    /// The hash of how that server is reached.
+    pub server_identity: &'a str,
+    /// The tools, each with the hash of its definition, which has the mark in it.
+    pub tools: BTreeMap<String, String>,
+    /// In which folder the person says so.
+    pub folder: &'a Path,
+    /// When it ends; never, when `None`.
+    pub expires_at: Option<SystemTime>,
 }
 
 /// A call, as far as grants look at it.

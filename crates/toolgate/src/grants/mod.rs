@@ -11,5 +11,5 @@ mod store;
 
 pub use choices::{Lasting, choices};
 pub use covering::Covering;
-pub use grant::{Grant, GrantScope, GrantState, GrantSubject, Remember, RememberOptions};
+pub use grant::{Grant, GrantScope, GrantState, GrantSubject, ReadingTools, Remember, RememberOptions};
 pub use store::{GRANTS_FILE, Grants};

@@ -15,11 +15,12 @@ use serde_json::json;
 use super::choices::check;
 use super::covering::{Covering, covering, covers_some_call};
 use super::file::{parse, render};
-use super::grant::{Grant, GrantScope, GrantState, GrantSubject, Remember, RememberOptions};
+use super::grant::{Grant, GrantScope, GrantState, GrantSubject, ReadingTools, Remember, RememberOptions};
 use crate::canonical_json;
 use crate::env::{Clock, HostEnv};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{GRANTS_FILE_BYTES_MAX, GRANTS_MAX, SESSION_GRANTS_MAX};
+use crate::policy::Mode;
 use crate::state_file::{self, Privacy};
 
 /// The file in the person's folder.
@@ -166,7 +167,7 @@ impl Grants {
     fn new_grant(&self, subject: &GrantSubject<'_>, scope: GrantScope, options: RememberOptions) -> Grant {
         let own = || BTreeMap::from([(subject.tool.to_owned(), subject.definition.to_owned())]);
         let tools = match scope {
-            GrantScope::Tool | GrantScope::Arguments(_) => own(),
+            GrantScope::Tool | GrantScope::Arguments(_) | GrantScope::Reading => own(),
             GrantScope::Server => subject.all_tools.clone().into_iter().chain(own()).collect(),
         };
         Grant {
@@ -180,6 +181,39 @@ impl Grants {
             given_in: subject.folder.to_owned(),
             expires_at: options.expires_at.map(in_whole_seconds),
         }
+    }
+
+    /// Believes a server that these tools of it only read: they run without a question while they and the server are what they are now. What was
+    /// believed of it before is replaced.
+    ///
+    /// # Errors
+    /// When there is no such tool, or the file cannot be read or written; it is as it was then.
+    pub fn trust_hints(&self, reading: ReadingTools<'_>) -> Result<Grant> {
+        if reading.tools.is_empty() {
+            let message = format!("server `{}` marks none of its tools as reading", reading.server);
+            return Err(Error::new(ErrorKind::State, message).about(reading.server));
+        }
+        let grant = Grant {
+            id: String::new(),
+            server: reading.server.clone(),
+            server_identity: reading.server_identity.to_owned(),
+            scope: GrantScope::Reading,
+            tools: reading.tools,
+            // Reading is what the tightest mode is for.
+            mode: Mode::Plan,
+            given_at: in_whole_seconds(self.clock.now()),
+            given_in: reading.folder.to_owned(),
+            expires_at: reading.expires_at.map(in_whole_seconds),
+        };
+        self.change(|grants| put(grants, grant))
+    }
+
+    /// Believes the hints of a server no longer.
+    ///
+    /// # Errors
+    /// As for [`Self::revoke`].
+    pub fn distrust_hints(&self, server: &str) -> Result<Vec<Grant>> {
+        self.take_back(|grant| grant.scope == GrantScope::Reading && grant.server.as_str() == server)
     }
 
     /// Takes back the grants with these ids. Those that there were.
@@ -288,17 +322,23 @@ fn put(grants: &mut Vec<Grant>, mut grant: Grant) -> Result<Grant> {
 /// Whether one takes the place of the other. A server that is reached in another way is another server, also here, and a built-in one does
 /// another thing in every folder.
 fn is_about_the_same(one: &Grant, other: &Grant) -> bool {
-    let is_of_one_tool = one.scope != GrantScope::Server;
-    (&one.server, &one.server_identity, &one.given_in) == (&other.server, &other.server_identity, &other.given_in)
+    let is_of_one_server = (&one.server, &one.server_identity) == (&other.server, &other.server_identity);
+    let is_same_place = one.given_in == other.given_in;
+    is_of_one_server
         && one.scope == other.scope
-        && (!is_of_one_tool || one.tools.keys().eq(other.tools.keys()))
+        && match one.scope {
+            // What a server says about its tools is the same in every folder.
+            GrantScope::Reading => true,
+            GrantScope::Server => is_same_place,
+            GrantScope::Tool | GrantScope::Arguments(_) => is_same_place && one.tools.keys().eq(other.tools.keys()),
+        }
 }
 
 /// A short word that no other grant has. What is allowed again later has the same one again, mostly.
 fn new_id(grants: &[Grant], grant: &Grant) -> String {
     let arguments = match &grant.scope {
         GrantScope::Arguments(text) => Some(text),
-        GrantScope::Tool | GrantScope::Server => None,
+        GrantScope::Tool | GrantScope::Server | GrantScope::Reading => None,
     };
     let tools: Vec<&String> = grant.tools.keys().collect();
     let about = json!([grant.server.as_str(), grant.server_identity, grant.scope.as_str(), arguments, tools]);

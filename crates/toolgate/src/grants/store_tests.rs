@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Grants;
 use crate::env::{Clock, HostDirs, HostEnv};
-use crate::grants::{Covering, GrantState, GrantSubject, Remember, RememberOptions};
+use crate::grants::{Covering, GrantState, GrantSubject, ReadingTools, Remember, RememberOptions};
 use crate::policy::Mode;
 use crate::server_name::ServerName;
 
@@ -292,4 +292,35 @@ fn answers_of_many_threads_are_all_kept() {
         }
     });
     assert_eq!(room.grants().list().unwrap().len(), names.len());
+}
+
+#[test]
+fn the_hints_of_a_server_are_believed_of_the_tools_that_it_had() {
+    let room = Room::new();
+    let grants = room.grants();
+    let server = ServerName::new("s").unwrap();
+    let reading = |tools: &[(&str, &str)], way: &'static str, folder: &'static str| ReadingTools {
+        server: &server,
+        server_identity: way,
+        tools: tools.iter().map(|(name, hash)| ((*name).to_owned(), (*hash).to_owned())).collect(),
+        folder: Path::new(folder),
+        expires_at: None,
+    };
+    assert!(grants.trust_hints(reading(&[], "sha256:0", "/work")).is_err());
+    let first = grants.trust_hints(reading(&[("a", "sha256:1"), ("old", "sha256:1")], "sha256:0", "/work")).unwrap();
+    assert!(matches!(grants.covering(&call("a", json!({"x": 1})).subject()), Covering::Covered { .. }));
+    assert_eq!(grants.covering(&call("b", json!({})).subject()), Covering::None, "it was not marked");
+    let plan = |call: &Call| grants.covering(&GrantSubject { mode: Mode::Plan, ..call.subject() });
+    assert!(matches!(plan(&call("a", json!({}))), Covering::Covered { .. }));
+    // From another folder it is the same server; reached in another way it is another one.
+    let again = grants.trust_hints(reading(&[("a", "sha256:2")], "sha256:0", "/elsewhere")).unwrap();
+    assert_eq!((again.id, grants.list().unwrap().len()), (first.id, 1));
+    assert!(matches!(grants.covering(&call("a", json!({})).subject()), Covering::Suspended { .. }), "it is defined otherwise");
+    grants.trust_hints(reading(&[("a", "sha256:1")], "sha256:9", "/work")).unwrap();
+    assert_eq!(room.grants().list().unwrap().len(), 2, "also in the file");
+    assert!(matches!(grants.covering(&call("a", json!({})).subject()), Covering::Suspended { .. }));
+    grants.remember(&call("b", json!({})).subject(), Remember::ToolAlways, RememberOptions::default()).unwrap();
+    assert_eq!(grants.distrust_hints("other").unwrap().len(), 0);
+    assert_eq!(grants.distrust_hints("s").unwrap().len(), 2);
+    assert_eq!(grants.list().unwrap().len(), 1, "what was allowed otherwise stays");
 }

@@ -52,7 +52,7 @@ pub use matching::Part;
 pub use permissions::{PermissionChange, Permissions, RuleId, ServerPermissions};
 pub use rule::{Condition, Rule, RuleKind, RuleOrigin, ServerPattern};
 pub use shell_call::SHELL_TOOL;
-pub use shipped::{PRESETS, Preset, default_rules, preset};
+pub use shipped::{PRESETS, Preset, PresetKind, default_rules, preset};
 pub use suggest::{AllowedCall, Suggestion, suggest};
 pub use target::{Target, is_shown_form, splits_of, targets_of};
 pub use verdict::{Because, Verdict};

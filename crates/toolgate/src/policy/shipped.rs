@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::decision::Tier;
 use super::file::{self, FileSource, ParsedFile};
 use super::rule::{Rule, RuleOrigin};
+use super::suggest::quoted;
 
 const DEFAULT_RULES: &str = include_str!("default_rules.toml");
 
@@ -31,28 +32,122 @@ pub fn default_rules() -> Vec<Rule> {
 pub struct Preset {
     /// What it is called.
     pub name: &'static str,
+    /// What it is a policy for.
+    pub kind: PresetKind,
     /// What it does, in a line.
     pub about: &'static str,
     /// The file.
     pub text: &'static str,
 }
 
-/// All of them, the strictest first.
-pub const PRESETS: [Preset; 3] = [
+/// What a preset is a policy for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresetKind {
+    /// Everything: how much is let through.
+    General,
+    /// Everything, in one kind of place.
+    Surroundings,
+    /// One server, which its rules name.
+    Server {
+        /// The name that the rules have for it.
+        name: &'static str,
+    },
+}
+
+impl PresetKind {
+    /// The word for it in JSON output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Surroundings => "surroundings",
+            Self::Server { .. } => "server",
+        }
+    }
+}
+
+impl Preset {
+    /// Its text for a server of this name; as it is where it is not about one server.
+    #[must_use]
+    pub fn text_for(&self, server: &str) -> String {
+        match self.kind {
+            PresetKind::General | PresetKind::Surroundings => self.text.to_owned(),
+            PresetKind::Server { name } => {
+                let (own, other) = (format!("mcpName = \"{name}\""), format!("mcpName = {}", quoted(server)));
+                let comment = format!("`{name}` is its name in your settings.");
+                self.text.replace(&own, &other).replace(&comment, "Its name in your settings stands in each rule.")
+            }
+        }
+    }
+}
+
+/// All of them: those for everything, those for surroundings, those for kinds of servers; the strictest first.
+pub const PRESETS: [Preset; 11] = [
     Preset {
         name: "locked-down",
+        kind: PresetKind::General,
         about: "nothing runs but what the file names",
         text: include_str!("presets/locked-down.toml"),
     },
     Preset {
         name: "read-only",
+        kind: PresetKind::General,
         about: "tools may look, and change nothing",
         text: include_str!("presets/read-only.toml"),
     },
     Preset {
         name: "developer",
+        kind: PresetKind::General,
         about: "everyday work without questions, and a question before what cannot be undone",
         text: include_str!("presets/developer.toml"),
+    },
+    Preset {
+        name: "production",
+        kind: PresetKind::Surroundings,
+        about: "live systems: every change is asked about, nothing is deleted",
+        text: include_str!("presets/production.toml"),
+    },
+    Preset {
+        name: "ci",
+        kind: PresetKind::Surroundings,
+        about: "a job that nobody watches: builds and tests run, everything else is denied at once",
+        text: include_str!("presets/ci.toml"),
+    },
+    Preset {
+        name: "development",
+        kind: PresetKind::Surroundings,
+        about: "your own machine: sources, builds and tests without questions, losses and publishing with one",
+        text: include_str!("presets/development.toml"),
+    },
+    Preset {
+        name: "files",
+        kind: PresetKind::Server { name: "files" },
+        about: "a server for files: reading runs, changing is asked about, secrets are denied",
+        text: include_str!("presets/files.toml"),
+    },
+    Preset {
+        name: "git",
+        kind: PresetKind::Server { name: "git" },
+        about: "a server for a repository: history runs, commits and resets are asked about",
+        text: include_str!("presets/git.toml"),
+    },
+    Preset {
+        name: "code-hosting",
+        kind: PresetKind::Server { name: "github" },
+        about: "issues, pull requests and code: reading runs, writing is asked about, deleting is denied",
+        text: include_str!("presets/code-hosting.toml"),
+    },
+    Preset {
+        name: "database",
+        kind: PresetKind::Server { name: "database" },
+        about: "a server that runs SQL: tables are looked at, queries are asked about, drops are denied",
+        text: include_str!("presets/database.toml"),
+    },
+    Preset {
+        name: "browser",
+        kind: PresetKind::Server { name: "browser" },
+        about: "a server that drives a browser: looking runs, clicks are asked about, code and uploads are denied",
+        text: include_str!("presets/browser.toml"),
     },
 ];
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{PARSED_DEFAULT_RULES, PRESETS, default_rules, preset};
-use crate::policy::Policy;
+use super::{PARSED_DEFAULT_RULES, PRESETS, PresetKind, default_rules, preset};
+use crate::filter::NamePattern;
+use crate::policy::{Policy, Rule, ServerPattern};
 use crate::policy::decision::Tier;
 use crate::policy::file::{FileSource, lint, parse};
 use crate::policy::test_notation::call;
@@ -31,8 +32,21 @@ fn the_presets_have_no_findings() {
     assert_eq!(preset("nothing"), None);
 }
 
+#[test]
+fn a_preset_for_a_server_is_about_the_server_that_is_named() {
+    for preset in PRESETS {
+        let text = preset.text_for("mine\"x");
+        let parsed = parse(&text, &FileSource::new(Tier::User, Path::new(preset.name)));
+        assert_eq!(parsed.findings, [], "{}", preset.name);
+        let is_of_server = |rule: &Rule| rule.server == ServerPattern::Named(NamePattern::of("mine\"x"));
+        let is_about_one = matches!(preset.kind, PresetKind::Server { .. });
+        assert_eq!(parsed.rules.iter().all(is_of_server), is_about_one, "{}", preset.name);
+        assert_eq!(text == preset.text, !is_about_one, "{}", preset.name);
+    }
+}
+
 /// A preset; a call, with the mode before it when that is not the default one; what is decided.
-const CALLS: [(&str, &str, &str); 60] = [
+const CALLS: [(&str, &str, &str); 113] = [
     ("read-only", r#"@workspace/read_file {"path": "src/a.rs"}"#, "allow"),
     ("read-only", r#"plan @workspace/read_file {"path": "src/a.rs"}"#, "allow"),
     ("read-only", r#"@workspace/list_directory {"path": "."}"#, "allow"),
@@ -93,6 +107,59 @@ const CALLS: [(&str, &str, &str); 60] = [
     ("developer", "headless $ curl http://x", "deny"),
     ("developer", "web/send {}", "ask"),
     ("developer", "headless web/send {}", "deny"),
+    ("development", r#"@workspace/write_file {"path": "src/a.rs", "content": ""}"#, "allow"),
+    ("development", r#"@workspace/write_file {"path": "Cargo.toml", "content": ""}"#, "ask"),
+    ("development", r#"@workspace/read_file {"path": ".env"}"#, "ask"),
+    ("development", "$ cargo test", "allow"),
+    ("development", "$ cargo test --config x", "ask"),
+    ("development", "$ git diff --output=x", "ask"),
+    ("development", "plan $ cargo test", "deny"),
+    ("development", "yolo web/delete_all {}", "ask"),
+    ("development", "plan web/delete_all {}", "deny"),
+    ("development", "web/search {}", "ask"),
+    ("ci", r#"headless @workspace/read_file {"path": "src/a.rs"}"#, "allow"),
+    ("ci", r#"headless @workspace/read_file {"path": "a/.env.local"}"#, "deny"),
+    ("ci", "headless $ cargo test", "allow"),
+    ("ci", "headless $ cargo test && git push", "deny"),
+    ("ci", "headless $ cargo build --config x", "deny"),
+    ("ci", "$ make", "deny"),
+    ("ci", "yolo web/search {}", "deny"),
+    ("ci", r#"yolo @workspace/write_file {"path": "a", "content": ""}"#, "deny"),
+    ("production", r#"@workspace/read_file {"path": "a"}"#, "allow"),
+    ("production", r#"@workspace/read_file {"path": "server.key"}"#, "deny"),
+    ("production", "yolo $ ls", "deny"),
+    ("production", "yolo live/restart {}", "ask"),
+    ("production", "headless yolo live/restart {}", "deny"),
+    ("production", "plan read-only live/status {}", "deny"),
+    ("production", "yolo live/delete_pod {}", "deny"),
+    ("production", "yolo live/pod_delete {}", "deny"),
+    ("files", r#"files/read_text_file {"path": "a"}"#, "allow"),
+    ("files", r#"files/read_text_file {"path": "/home/me/.ssh/id_rsa"}"#, "deny"),
+    ("files", r#"files/read_multiple_files {"paths": ["a", "b/.env"]}"#, "deny"),
+    ("files", r#"files/move_file {"source": ".env", "destination": "a"}"#, "deny"),
+    ("files", r#"yolo files/write_file {"path": "a"}"#, "ask"),
+    ("files", r#"other/read_text_file {"path": "a"}"#, "ask"),
+    ("git", "git/git_status {}", "allow"),
+    ("git", r#"git/git_diff {"target": "main"}"#, "allow"),
+    ("git", r#"git/git_diff {"target": "--output=x"}"#, "deny"),
+    ("git", r#"git/git_show {"revision": " --output=x"}"#, "deny"),
+    ("git", "yolo git/git_reset {}", "ask"),
+    ("git", "yolo git/git_commit {}", "ask"),
+    ("code-hosting", "github/list_issues {}", "allow"),
+    ("code-hosting", "yolo github/create_issue {}", "ask"),
+    ("code-hosting", "yolo github/merge_pull_request {}", "ask"),
+    ("code-hosting", "yolo github/delete_file {}", "deny"),
+    ("code-hosting", "gitlab/list_issues {}", "ask"),
+    ("database", "database/list_tables {}", "allow"),
+    ("database", r#"yolo database/query {"sql": "select 1"}"#, "ask"),
+    ("database", r#"yolo database/query {"sql": "Drop table a"}"#, "deny"),
+    ("database", r#"yolo database/execute {"query": "select 1; TRUNCATE a"}"#, "deny"),
+    ("browser", "browser/browser_snapshot {}", "allow"),
+    ("browser", r#"yolo browser/browser_navigate {"url": "https://example.org"}"#, "ask"),
+    ("browser", r#"yolo browser/browser_navigate {"url": "file:///etc/passwd"}"#, "deny"),
+    ("browser", r#"yolo browser/browser_navigate {"url": "http://169.254.169.254/"}"#, "deny"),
+    ("browser", r#"yolo browser/browser_navigate {"url": "http://a@LOCALHOST:80"}"#, "deny"),
+    ("browser", "yolo browser/browser_evaluate {}", "deny"),
 ];
 
 #[test]

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use self::toml_text::{comment, quoted};
+use self::toml_text::comment;
+pub(super) use self::toml_text::quoted;
 use super::SHELL_TOOL;
 
 /// A call that a person allowed.

@@ -5,6 +5,7 @@
 mod asking;
 mod audit;
 mod audit_changed;
+mod audit_permissions;
 mod audit_processes;
 mod audit_turns;
 mod calls;

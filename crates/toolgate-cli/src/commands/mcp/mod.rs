@@ -16,6 +16,8 @@ mod switch;
 
 pub(crate) mod test;
 
+pub(crate) mod trust_hints;
+
 pub(crate) mod import;
 mod import_files;
 mod import_plan;
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Enable(enable::Arguments),
     Disable(disable::Arguments),
     Test(test::Arguments),
+    TrustHints(trust_hints::Arguments),
     Auth(Box<auth::Arguments>),
     Logout(logout::Arguments),
     Refresh(refresh::Arguments),

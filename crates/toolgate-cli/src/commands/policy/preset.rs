@@ -1,4 +1,4 @@
-//! `toolgate policy preset`: a policy to start from, with comments.
+//! `toolgate policy preset`: policies to start from, with comments. They are listed, printed and written.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -6,41 +6,58 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use toolgate::policy::{PRESETS, preset};
+use toolgate::policy::{PRESETS, Preset, PresetKind, preset};
 use toolgate::settings::brought::POLICIES_FOLDER;
 
+use crate::columns::table;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Write a policy to start from, with comments
+/// List policies to start from, or print or write one
 #[derive(Debug, Args)]
-#[command(after_help = "Without --write it is printed. Nothing that is there is overwritten.
+#[command(
+    after_help = "Without a name they are listed, without --write it is printed. Nothing that is there is overwritten.
 
 Examples:
+  toolgate policy preset                              which there are
   toolgate policy preset read-only
   toolgate policy preset developer --write
-  toolgate policy preset locked-down --write .toolgate/policies/locked-down.toml")]
+  toolgate policy preset files --for notes --write    rules for the server that your settings call `notes`
+  toolgate policy preset ci --write .toolgate/policies/ci.toml"
+)]
 pub(crate) struct Arguments {
     /// Which one
     #[arg(value_parser = PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.name)))]
-    name: String,
+    name: Option<String>,
+    /// The name of the server in your settings, for a preset about a kind of server
+    #[arg(long = "for", value_name = "SERVER", requires = "name")]
+    server: Option<String>,
     /// Write it there; without a path, among your own policies
-    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, requires = "name")]
     write: Option<Option<PathBuf>>,
 }
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let preset = preset(&arguments.name).ok_or_else(|| CommandError::usage("there is no such preset"))?;
-    let text = preset.text;
+    let Some(name) = &arguments.name else { return list(session) };
+    let preset = preset(name).ok_or_else(|| CommandError::usage("there is no such preset"))?;
+    let text = match &arguments.server {
+        Some(server) if matches!(preset.kind, PresetKind::Server { .. }) => preset.text_for(server),
+        Some(_) => {
+            let message = format!("`{name}` is not about one server, so `--for` says nothing");
+            return Err(CommandError::usage(message).hint("`toolgate policy preset` lists those for kinds of servers"));
+        }
+        None => preset.text.to_owned(),
+    };
     let Some(path) = &arguments.write else {
-        session.printer.raw_result(text)?;
+        session.printer.raw_result(&text)?;
         return Ok(Ending::Done);
     };
     let env = session.env();
-    let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{}.toml", arguments.name));
+    let file_name = arguments.server.as_deref().map_or_else(|| name.clone(), |server| format!("{name}-{}", plain(server)));
+    let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{file_name}.toml"));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
     let cannot = |error: &std::io::Error| {
         if path.exists() {
@@ -58,11 +75,47 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {
-                object.string("preset", &arguments.name)?;
+                object.string("preset", name)?;
                 object.string("file", &path.display().to_string())
             })
         })?,
         Form::Text => printer.line(&format!("wrote {}", path.display()))?,
     }
+    Ok(Ending::Done)
+}
+
+/// The part of a file name that a server's name gives.
+fn plain(server: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    server.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect()
+}
+
+fn list(session: &mut Session) -> Result<Ending> {
+    let printer = &mut session.printer;
+    if printer.form() == Form::Json {
+        printer.json(|json| {
+            json.object(|object| {
+                object.array("presets", &PRESETS, |json, preset| {
+                    json.object(|object| {
+                        object.string("name", preset.name)?;
+                        object.string("kind", preset.kind.as_str())?;
+                        let server = match preset.kind {
+                            PresetKind::Server { name } => Some(name),
+                            PresetKind::General | PresetKind::Surroundings => None,
+                        };
+                        object.optional_string("server", server)?;
+                        object.string("about", preset.about)
+                    })
+                })
+            })
+        })?;
+        return Ok(Ending::Done);
+    }
+    let row = |preset: &Preset| [preset.name, preset.kind.as_str(), preset.about].map(ToOwned::to_owned).to_vec();
+    let rows = PRESETS.iter().map(row).collect();
+    for line in table(&["PRESET", "FOR", "WHAT IT DOES"], rows, printer.terminal().columns) {
+        printer.line(&line)?;
+    }
+    printer.talk().line("`toolgate policy preset NAME --write` puts one among your policies");
     Ok(Ending::Done)
 }

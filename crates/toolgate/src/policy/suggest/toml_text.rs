@@ -10,7 +10,7 @@ fn is_plain(letter: char) -> bool {
 }
 
 /// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::policy) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
         match letter {

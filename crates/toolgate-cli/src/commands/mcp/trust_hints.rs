@@ -1,0 +1,203 @@
+//! `toolgate mcp trust-hints`: tools that a server marks as reading run without a question, while they are defined as they are now.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use clap::Args;
+use toolgate::grants::{Grant, Grants, Lasting, ReadingTools};
+use toolgate::registry::{Catalog, CatalogTool, definition_hash};
+use toolgate::rulebook::{grants_last_in_run, lasting_of_run};
+use toolgate::servers::{ServerConfig, identity};
+use toolgate::shape::visible;
+use toolgate::{Interest, Setup};
+
+use crate::arrival::all_settled;
+use crate::commands::completions::complete_server;
+use crate::configured::Configured;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::listing::counted;
+use crate::printer::{Form, Printer};
+use crate::session::Session;
+use crate::trouble::Troubles;
+
+/// Let the tools that a server marks as reading run without a question
+///
+/// The server is started and asked for its tools. Those with `readOnlyHint` are allowed in every mode, at priority 50:
+/// every rule that you wrote outranks that. A tool whose definition changes, or that is new, is asked about again.
+/// Nothing checks what a server says of its tools, so do this for servers whose code you trust.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  toolgate mcp trust-hints files
+  toolgate mcp trust-hints files --undo      ask about them again
+  toolgate grants list                       shows what is believed"
+)]
+pub(crate) struct Arguments {
+    /// The servers
+    #[arg(value_name = "SERVER", required = true, add = complete_server())]
+    names: Vec<String>,
+    /// Ask about these tools again
+    #[arg(long)]
+    undo: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    if arguments.undo {
+        return undo(session, &arguments.names);
+    }
+    let configured = session.configured()?;
+    may_last(configured.setup())?;
+    let mut servers = Vec::new();
+    for name in &arguments.names {
+        let server = configured.meant(Some(name))?.into_iter().next().ok_or_else(|| configured.unknown(name))?;
+        if server.transport.builtin().is_some() {
+            let message = format!("`{name}` is the built-in server, and reading with it needs no question already");
+            return Err(CommandError::usage(message).about(name));
+        }
+        servers.push(server.clone());
+    }
+    let is_meant = |name: &str| servers.iter().any(|server| &*server.name == name);
+    let admitted = configured.setup().admitted()?.only(|server| is_meant(&server.name));
+    let troubles = Troubles::new(session, servers.len() == 1);
+    let believing = Believing {
+        grants: session.grants(&configured.setup().env),
+        expires_at: expiry(session, &configured),
+        folder: session.env().workspace.clone(),
+    };
+    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| {
+        host.start(admitted);
+        all_settled(host, printer.talk()).await;
+        let mut views = host.servers();
+        views.retain(|view| is_meant(view.name()));
+        let ending = troubles.judge(&views)?;
+        troubles.tell_all(&views, printer.talk());
+        let catalog = host.catalog_now();
+        let there = servers.iter().filter(|server| views.iter().any(|view| *view.name() == server.name && view.agreed.is_some()));
+        let mut believed = Vec::new();
+        for server in there {
+            believed.push(believing.server(server, &catalog)?);
+        }
+        print(printer, &believed)?;
+        Ok(ending)
+    })
+}
+
+/// Whether anything may be allowed for good here.
+fn may_last(setup: &Setup) -> Result<()> {
+    if lasting_of_run(&setup.settings) == Lasting::Always {
+        return Ok(());
+    }
+    let message = "nothing is allowed for good here: the settings switch that off";
+    Err(CommandError::new(Ending::Denied, "denied", message).hint("`toolgate doctor` shows which file says so"))
+}
+
+fn expiry(session: &Session, configured: &Configured) -> Option<SystemTime> {
+    let time = grants_last_in_run(&configured.setup().settings)?;
+    session.env().clock.now().checked_add(time)
+}
+
+/// The place where it is kept which servers are believed.
+struct Believing {
+    grants: std::sync::Arc<Grants>,
+    expires_at: Option<SystemTime>,
+    folder: std::path::PathBuf,
+}
+
+/// A server that is believed now.
+struct Believed {
+    grant: Grant,
+    /// Its tools that are asked about as before.
+    others: Vec<String>,
+}
+
+impl Believing {
+    fn server(&self, server: &ServerConfig, catalog: &Catalog) -> Result<Believed> {
+        let (reading, others): (Vec<&CatalogTool>, Vec<&CatalogTool>) =
+            catalog.tools_of(&server.name).iter().partition(|tool| is_reading(tool));
+        let tools: BTreeMap<String, String> =
+            reading.iter().map(|tool| (tool.id.tool.to_string(), definition_hash(&tool.tool))).collect();
+        if tools.is_empty() {
+            let message = format!("server `{}` marks none of its {} as reading", server.name, counted(others.len(), "tool"));
+            let error = CommandError::new(Ending::Unknown, "no_hints", message).about(&server.name);
+            return Err(error.hint("allow single tools in a policy: `toolgate policy suggest` writes rules for what you use"));
+        }
+        let grant = self.grants.trust_hints(ReadingTools {
+            server: &server.name,
+            server_identity: &identity(server),
+            tools,
+            folder: &self.folder,
+            expires_at: self.expires_at,
+        })?;
+        Ok(Believed { grant, others: others.iter().map(|tool| tool.id.tool.to_string()).collect() })
+    }
+}
+
+/// A tool that is marked as reading and as destroying is not believed to read.
+fn is_reading(tool: &CatalogTool) -> bool {
+    let hints = tool.hints();
+    hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true)
+}
+
+fn print(printer: &mut Printer, believed: &[Believed]) -> Result<()> {
+    match printer.form() {
+        Form::Json => printer.json(|json| {
+            json.object(|object| {
+                object.array("servers", believed, |json, one| {
+                    json.object(|object| {
+                        object.string("server", &one.grant.server)?;
+                        object.string("grant", &one.grant.id)?;
+                        object.array("allowed", one.grant.tools.keys(), |json, tool| json.string(tool))?;
+                        object.array("asked", &one.others, |json, tool| json.string(tool))
+                    })
+                })
+            })
+        })?,
+        Form::Text => {
+            for Believed { grant, others } in believed {
+                let server = visible::line(&grant.server);
+                let tools = names(grant.tools.keys());
+                printer.line(&format!("{server}: {} run without a question: {tools}", counted(grant.tools.len(), "tool")))?;
+                if !others.is_empty() {
+                    printer.line(&format!("  asked about as before: {}", names(others.iter())))?;
+                }
+                printer.talk().line(&format!("`toolgate mcp trust-hints {server} --undo` takes it back"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(|name| visible::line(name).into_owned()).collect::<Vec<_>>().join(", ")
+}
+
+/// It needs no server and no settings.
+fn undo(session: &mut Session, names: &[String]) -> Result<Ending> {
+    let grants = session.grants(session.env());
+    let mut taken: Vec<(&String, Vec<Grant>)> = Vec::new();
+    for name in names {
+        taken.push((name, grants.distrust_hints(name)?));
+    }
+    let printer = &mut session.printer;
+    match printer.form() {
+        Form::Json => printer.json(|json| {
+            json.object(|object| {
+                let ids = taken.iter().flat_map(|(_, grants)| grants);
+                object.array("revoked", ids, |json, grant| json.string(&grant.id))
+            })
+        })?,
+        Form::Text => {
+            for (name, grants) in &taken {
+                let name = visible::line(name);
+                match grants.is_empty() {
+                    true => printer.talk().line(&format!("the hints of {name} are not trusted already")),
+                    false => printer.line(&format!("{name}: its tools are asked about again"))?,
+                }
+            }
+        }
+    }
+    Ok(Ending::Done)
+}
