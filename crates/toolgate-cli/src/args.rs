@@ -61,14 +61,20 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "NAMES")]
     pub(crate) allowed_mcp_server_names: Option<Vec<String>>,
     /// What runs without a question: plan (looking), default, autoEdit (changing files), yolo (all)
-    #[arg(long, global = true, value_name = "MODE", value_parser = mode)]
+    #[arg(long, visible_alias = "approval-mode", global = true, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<Mode>,
+    /// The same as `--mode yolo`
+    #[arg(long, short = 'y', global = true, conflicts_with = "mode", hide_short_help = true)]
+    pub(crate) yolo: bool,
     /// Let these tools run without a question, in place of `tools.allowed` (comma-separated)
     #[arg(long, global = true, value_name = "TOOLS")]
     pub(crate) allowed_tools: Option<Vec<String>>,
     /// Policy files or folders in place of your own (comma-separated)
     #[arg(long, global = true, value_name = "PATHS")]
     pub(crate) policy: Option<Vec<String>>,
+    /// More policy files or folders, which can only restrict; not used where the system has its own (comma-separated)
+    #[arg(long, global = true, value_name = "PATHS", hide_short_help = true)]
+    pub(crate) admin_policy: Option<Vec<String>>,
     /// Trust the folder for this run
     #[arg(long, global = true)]
     pub(crate) trust_folder: bool,
@@ -78,6 +84,9 @@ pub(crate) struct Options {
     /// Show the wire, what servers write to stderr, and why tools are not as they were sent
     #[arg(long, global = true)]
     pub(crate) debug: bool,
+    /// Write what --debug shows, and all that is said, to this file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
     /// Ask nothing, even on a terminal
     #[arg(long, global = true)]
     pub(crate) headless: bool,
@@ -98,28 +107,47 @@ impl Options {
     /// These, with those of a whole session where nothing else was typed.
     #[must_use]
     pub(crate) fn over(self, session: &Self) -> Self {
-        let Self { config, server, allowed_mcp_server_names, mode, allowed_tools, policy, .. } = session.clone();
+        let Self { config, server, allowed_mcp_server_names, mode, yolo, .. } = session.clone();
+        let Self { allowed_tools, policy, admin_policy, log_file, .. } = session.clone();
+        let is_own = self.mode.is_some() || self.yolo;
         Self {
             config: self.config.or(config),
             server: self.server.or(server),
             allowed_mcp_server_names: self.allowed_mcp_server_names.or(allowed_mcp_server_names),
-            mode: self.mode.or(mode),
+            mode: if is_own { self.mode } else { mode },
+            yolo: if is_own { self.yolo } else { yolo },
             allowed_tools: self.allowed_tools.or(allowed_tools),
             policy: self.policy.or(policy),
+            admin_policy: self.admin_policy.or(admin_policy),
             trust_folder: self.trust_folder || session.trust_folder,
             json: self.json || session.json,
             debug: self.debug || session.debug,
+            log_file: self.log_file.or(log_file),
             headless: self.headless || session.headless,
             yes: self.yes || session.yes,
             no_color: self.no_color || session.no_color,
         }
     }
 
+    /// What runs without a question in this run, when that was typed.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        if self.yolo { Some(Mode::Yolo) } else { self.mode }
+    }
+
+    /// From now on another mode.
+    pub(crate) const fn set_mode(&mut self, mode: Mode) {
+        (self.mode, self.yolo) = (Some(mode), false);
+    }
+
     /// The rules of this run.
     pub(crate) fn rules(&self) -> RulebookOptions {
-        let policies = self.policy.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()));
+        let paths = |lists: &Option<Vec<String>>| {
+            let paths = lists.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()));
+            paths.map(|paths| paths.into_iter().map(PathBuf::from).collect())
+        };
         RulebookOptions {
-            policies: policies.map(|paths| paths.into_iter().map(PathBuf::from).collect()),
+            policies: paths(&self.policy),
+            admin_policies: paths(&self.admin_policy),
             allowed_tools: self.allowed_tools.as_deref().map(|lists| parts(lists, outside_parentheses)),
         }
     }

@@ -71,7 +71,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
         permissions: Permissions::new(rulebook.policy),
         checkers: rulebook.checkers,
         grants: Some(session.grants(&setup.env)),
-        mode: mode_of_run(session.options().mode, &setup.settings, &setup.folder)?,
+        mode: mode_of_run(session.options().mode(), &setup.settings, &setup.folder)?,
         presence,
         folder_is_trusted: setup.folder.is_vouched_for(),
         lasting: lasting_of_run(&setup.settings),

@@ -242,7 +242,9 @@ fn is_replaced(one: &SetAside) -> bool {
 /// How a server that is not used stands.
 pub(crate) const fn status_of(reason: &SetAsideReason) -> ServerStatus {
     match reason {
-        SetAsideReason::NotAllowed | SetAsideReason::Excluded => ServerStatus::Blocked,
+        SetAsideReason::NotAllowed | SetAsideReason::Excluded | SetAsideReason::SwitchedOff { .. } => {
+            ServerStatus::Blocked
+        }
         SetAsideReason::Disabled
         | SetAsideReason::DisabledForSession
         | SetAsideReason::Untrusted
@@ -255,7 +257,7 @@ pub(crate) const fn status_of(reason: &SetAsideReason) -> ServerStatus {
 pub(crate) fn error_of(one: &SetAside) -> CommandError {
     let SetAside { name, reason, .. } = one;
     let error = match reason {
-        SetAsideReason::NotAllowed | SetAsideReason::Excluded => {
+        SetAsideReason::NotAllowed | SetAsideReason::Excluded | SetAsideReason::SwitchedOff { .. } => {
             CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}"))
         }
         SetAsideReason::Disabled | SetAsideReason::DisabledForSession => {

@@ -136,7 +136,12 @@ impl TerminalGuide {
 fn ask_for_client(prompt: Prompt<'_>, server: &ServerName, needed: &ClientNeeded) -> Option<EnteredClient> {
     let (name, issuer) = (visible::line(server), visible::line(&needed.issuer));
     let address = needed.redirect_uri.as_deref().map(|uri| format!(" It comes back to {}", visible::line(uri)));
-    let help = format!("{issuer} registers nobody by itself: register a client there.{}", address.unwrap_or_default());
+    let tried = match needed.tried.as_slice() {
+        [] => String::new(),
+        tried => format!(" ({})", visible::line(&tried.join("; "))),
+    };
+    let address = address.unwrap_or_default();
+    let help = format!("{issuer} registers no clients by itself{tried}: register one there by hand.{address}");
     let question = format!("Client ID for {name} (empty gives up):");
     let client_id = prompt.line(Typed::new(&question).help(Some(&help))).ok()?;
     let client_id = client_id.trim().to_owned();

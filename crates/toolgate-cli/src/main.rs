@@ -35,6 +35,7 @@ mod trust_question;
 mod runtime;
 
 mod interrupt;
+mod log_file;
 mod printer;
 mod talk;
 mod warnings;
@@ -65,6 +66,9 @@ fn main() -> ExitCode {
     match args::parse(session::words()) {
         Typed::Run(cli) => {
             let mut session = Session::new(cli.options);
+            if let Err(error) = session.begin_log() {
+                return session.printer.report(&error).into();
+            }
             warnings::shown_on(session.printer.talk());
             match cli.command {
                 Some(command) => commands::run(&mut session, command).into(),

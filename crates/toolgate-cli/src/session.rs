@@ -23,6 +23,7 @@ use crate::confirm::PersonConfirms;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::Interrupts;
+use crate::log_file::LogFile;
 use crate::printer::{Form, Printer};
 use crate::runtime::borrow::RuntimeLender;
 use crate::runtime::conditions::{Conditions, number};
@@ -84,6 +85,14 @@ impl Session {
         Self { options, env, printer, visit: Some(visit), lasting: None }
     }
 
+    /// Opens the log file, when one was asked for.
+    pub(crate) fn begin_log(&self) -> Result<()> {
+        let Some(path) = &self.options.log_file else { return Ok(()) };
+        let file = LogFile::open(&self.env.workspace.join(path), self.env.clock.clone())?;
+        self.printer.talk().logs_to(file);
+        Ok(())
+    }
+
     /// For one command of many, with what was typed for it alone. The window may have another size than before.
     pub(crate) fn for_line(&self, typed: Options) -> Self {
         let options = typed.over(&self.options);
@@ -110,7 +119,7 @@ impl Session {
 
     /// Lets more or less through without a question, from the next command on.
     pub(crate) const fn set_mode(&mut self, mode: Mode) {
-        self.options.mode = Some(mode);
+        self.options.set_mode(mode);
     }
 
     /// For somebody who reads JSON, when what was typed could not be read.

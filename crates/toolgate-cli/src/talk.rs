@@ -17,6 +17,7 @@ use crate::columns::cut;
 use crate::confirm::measured_columns;
 use crate::error::CommandError;
 use crate::limits::HELD_BACK_LINES_MAX;
+use crate::log_file::LogFile;
 use crate::question::{Asker, OpenQuestion};
 use crate::terminal::{Paint, Terminal};
 
@@ -63,6 +64,8 @@ pub(crate) struct Talk {
     reworded: OnceLock<fn(&str) -> String>,
     /// Turned on to stop what runs, where commands are typed one after the other.
     stop: OnceLock<watch::Sender<bool>>,
+    /// Where everything is written besides.
+    log: OnceLock<LogFile>,
 }
 
 /// Somebody types a line, and the screen belongs to it.
@@ -100,8 +103,9 @@ impl Talk {
     pub(crate) fn new(terminal: &Terminal) -> Self {
         let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
         let paint = terminal.paint_talk();
-        let (reworded, stop) = (OnceLock::new(), OnceLock::new());
-        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended, reworded, stop }
+        let (reworded, stop, log) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let is_terminal = terminal.stderr;
+        Self { is_terminal, paint, listener: None, screen, question, typing_ended, reworded, stop, log }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -121,6 +125,7 @@ impl Talk {
 
     /// Says a line. Whoever calls has made what servers wrote visible.
     pub(crate) fn line(&self, line: &str) {
+        self.log(line);
         if let Some(listener) = &self.listener {
             return listener.hears(line);
         }
@@ -138,6 +143,23 @@ impl Talk {
         match &screen.waiting {
             Some(bar) => bar.suspend(|| say(line)),
             None => say(line),
+        }
+    }
+
+    /// From now on everything is written to that file too.
+    pub(crate) fn logs_to(&self, file: LogFile) {
+        let _is_first = self.log.set(file).is_ok();
+    }
+
+    /// Whether there is a log file.
+    pub(crate) fn has_log(&self) -> bool {
+        self.log.get().is_some()
+    }
+
+    /// Writes a line to the log file alone.
+    pub(crate) fn log(&self, line: &str) {
+        if let Some(log) = self.log.get() {
+            log.line(line);
         }
     }
 

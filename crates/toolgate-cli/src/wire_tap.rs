@@ -1,4 +1,4 @@
-//! `--debug`: every frame to and from every server as a line on stderr.
+//! `--debug` and `--log-file`: every frame to and from every server as a line on stderr, or in the log file alone.
 
 use std::sync::Arc;
 
@@ -8,8 +8,17 @@ use toolgate::wire::Direction;
 
 use crate::talk::Talk;
 
+/// Where the wire is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// On stderr, and in the log file when there is one.
+    OnStderr,
+    /// In the log file.
+    InLog,
+}
+
 /// Shows the wire.
-pub(crate) fn shown_on(talk: &Arc<Talk>) -> WireTap {
+pub(crate) fn shown_on(talk: &Arc<Talk>, shown: Shown) -> WireTap {
     let talk = talk.clone();
     Arc::new(move |server, direction, frame| {
         let arrow = match direction {
@@ -18,6 +27,10 @@ pub(crate) fn shown_on(talk: &Arc<Talk>) -> WireTap {
         };
         let frame = String::from_utf8_lossy(frame);
         let who = format!("{} {arrow}", visible::line(server));
-        talk.line(&format!("{} {}", talk.paint().dim(who), visible::line(frame.trim_end())));
+        let line = format!("{} {}", talk.paint().dim(who), visible::line(frame.trim_end()));
+        match shown {
+            Shown::OnStderr => talk.line(&line),
+            Shown::InLog => talk.log(&line),
+        }
     })
 }

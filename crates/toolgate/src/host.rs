@@ -34,6 +34,7 @@ use crate::policy::{Explanation, Mode};
 use crate::registry::{Catalog, CatalogPrompt, CatalogTool, PreparedCall, nearest};
 use crate::rulebook::Rulebook;
 use crate::server_name::ServerName;
+use crate::servers::built_in_tools::real_name;
 use crate::trust::AdmittedServers;
 
 /// All servers of a person, as one. Dropping it ends every connection.
@@ -152,12 +153,16 @@ impl Host {
     /// can take `server__tool` away.
     pub async fn find_tool(&self, name: &str) -> Result<Arc<Catalog>> {
         let found = |catalog: &Catalog| {
-            let tool = catalog.find(name)?;
+            // Another name of a built-in tool counts when no server has a tool of that name: when all have settled.
+            let tool = catalog.find(name).filter(|tool| real_name(name).is_none_or(|own| *tool.id.tool != *own))?;
             Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };
         match self.look_for(found).await {
             Ok((catalog, server)) => self.reached(&server).map(|()| catalog),
-            Err(catalog) => Err(self.missing(catalog.unknown(name))),
+            Err(catalog) => match catalog.find(name).map(|tool| tool.id.server.clone()) {
+                Some(server) => self.reached(&server).map(|()| catalog),
+                None => Err(self.missing(catalog.unknown(name))),
+            },
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use toolgate::call::arguments as typed;
+use toolgate::connect::env_hint;
 use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
 use toolgate::shape::{for_display, visible};
@@ -127,6 +128,7 @@ impl Calling<'_> {
         printer.talk().give_up_question();
         let took = outcome.report().map_or_else(|| started.elapsed(), |report| report.took);
         let ended = Ended { name, tool: &tool, arguments: &arguments, outcome: &outcome, took };
+        ended.hint_at_env(host, printer.talk());
         match printer.form() {
             Form::Json => ended.print_json(printer),
             Form::Text => ended.print_text(printer, self.arguments.raw),
@@ -241,6 +243,16 @@ struct Ended<'a> {
 }
 
 impl Ended<'_> {
+    /// A server that runs here and is refused by the service behind it often lacks a variable.
+    fn hint_at_env(&self, host: &Host, talk: &Talk) {
+        let CallOutcome::ToolError(report) = self.outcome else { return };
+        let views = host.servers();
+        let config = views.iter().find(|view| *view.name() == self.tool.id.server).map(|view| &view.config);
+        if let Some(hint) = config.and_then(|config| env_hint(config, &report.for_display())) {
+            talk.line(&format!("{} {}", talk.paint().yellow("hint:"), visible::line(&hint)));
+        }
+    }
+
     fn print_text(&self, printer: &mut Printer, raw: bool) -> Result<Ending> {
         let Some(report) = self.outcome.report() else { return Err(self.failure()) };
         if raw {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use toolgate::auth::store::TokenStore;
-use toolgate::servers::{ConfigText, HttpConfig, ServerConfig, StdioConfig, TransportConfig};
+use toolgate::servers::{ConfigText, HttpConfig, ServerConfig, TransportConfig};
 use toolgate::settings::EnvExceptions;
 use toolgate::settings::secret_reference::{SecretKind, SecretReference};
 use toolgate::{HostEnv, Naming};
@@ -125,7 +125,7 @@ impl Context {
     pub(crate) fn of(plan: &Plan, options: &Options, can_be_asked: bool) -> Self {
         let HostEnv { vars, dirs, workspace, .. } = &*plan.env;
         let is_named = |name: &str| {
-            plan.env_exceptions.allowed.iter().any(|allowed| allowed == name)
+            plan.env_exceptions.allowed.iter().any(|allowed| allowed == name || allowed.contains('*'))
                 || plan.admitted.iter().any(|server| names(server, name))
         };
         let is_of_terminals = |name: &str| OF_TERMINALS.iter().any(|names| names.contains(&name));
@@ -160,7 +160,9 @@ fn folder_id(about: &Metadata) -> FolderId {
 /// Whether a server is given that variable when it is started. What settings expand by themselves stands in the server already.
 fn names(server: &ServerConfig, variable: &str) -> bool {
     match &server.transport {
-        TransportConfig::Stdio(StdioConfig { args, env, .. }) => any_names(args.iter().chain(env.values()), variable),
+        TransportConfig::Stdio(stdio) => {
+            stdio.inherits(variable) || any_names(stdio.args.iter().chain(stdio.env.values()), variable)
+        }
         TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
             let HttpConfig { url, headers, login } = http;
             let of_login = login.iter().flat_map(|login| login.texts.values());

@@ -5,13 +5,14 @@
 const SHARED: [&str; 6] = ["call", "tools", "prompts", "prompt", "resources", "read"];
 
 /// Options of every command that stand alone.
-const FLAGS: [&str; 6] = ["--trust-folder", "--json", "--headless", "--yes", "--no-color", "--debug"];
+const FLAGS: [&str; 8] = ["--yolo", "-y", "--trust-folder", "--json", "--headless", "--yes", "--no-color", "--debug"];
 
 /// Whether the runtime may be asked to run these words, the first of which is the program's name.
 pub(crate) fn is_shared<'w>(words: impl Iterator<Item = &'w str> + Clone) -> bool {
     // The wire is shown by whoever has it, and that is not one of many who share it.
-    let is_debug = words.clone().take_while(|word| *word != "--").any(|word| word == "--debug");
-    !is_debug && command(words.skip(1)).is_some_and(|command| SHARED.contains(&command))
+    let shows_wire = |word: &str| matches!(word, "--debug" | "--log-file") || word.starts_with("--log-file=");
+    let is_shown = words.clone().take_while(|word| *word != "--").any(shows_wire);
+    !is_shown && command(words.skip(1)).is_some_and(|command| SHARED.contains(&command))
 }
 
 fn command<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
@@ -40,8 +41,11 @@ mod tests {
         let mut flags: Vec<String> = grammar
             .get_arguments()
             .filter(takes_none)
-            .filter_map(|argument| argument.get_long().map(|long| format!("--{long}")))
-            .filter(|flag| !["--help", "--version"].contains(&flag.as_str()))
+            .flat_map(|argument| {
+                let short = argument.get_short().map(|short| format!("-{short}"));
+                argument.get_long().map(|long| format!("--{long}")).into_iter().chain(short)
+            })
+            .filter(|flag| !["--help", "-h", "--version", "-V"].contains(&flag.as_str()))
             .collect();
         let mut known = FLAGS.map(ToOwned::to_owned).to_vec();
         flags.sort();
@@ -58,6 +62,10 @@ mod tests {
             ("toolgate --config=x --server s read a:b", true),
             ("toolgate call echo -- --debug", true),
             ("toolgate call echo --debug", false),
+            ("toolgate -y call echo", true),
+            ("toolgate call echo --log-file x", false),
+            ("toolgate --log-file=x call echo", false),
+            ("toolgate call echo -- --log-file x", true),
             ("toolgate --config call mcp list", false),
             ("toolgate mcp add call", false),
             ("toolgate", false),

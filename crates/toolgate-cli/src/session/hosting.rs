@@ -17,7 +17,7 @@ use crate::login::TerminalGuide;
 use crate::printer::Printer;
 use crate::runtime::context::Context;
 use crate::runtime::hosts::{Lent, Visitor};
-use crate::wire_tap;
+use crate::wire_tap::{self, Shown};
 
 impl Session {
     /// A host of this command alone, or one that is lent to it. With nothing started yet, as far as the command can see.
@@ -91,8 +91,10 @@ impl Session {
             .call_rules(plan.call_rules.clone().unwrap_or_default())
             .token_store(TokenStore::of(&plan.settings))
             .lender(plan.lender.clone());
-        if self.options.debug {
-            builder = builder.tap(wire_tap::shown_on(self.printer.talk()));
+        let talk = self.printer.talk();
+        let shown = if self.options.debug { Some(Shown::OnStderr) } else { talk.has_log().then_some(Shown::InLog) };
+        if let Some(shown) = shown {
+            builder = builder.tap(wire_tap::shown_on(talk, shown));
         }
         builder
     }
@@ -136,8 +138,8 @@ impl Session {
                 Ok(ending) => ending,
                 Err(error) => printer.report(&error),
             };
-            if session.options.debug && session.lasting.is_none() {
-                let_servers_speak(host, &session.printer);
+            if session.lasting.is_none() {
+                let_servers_speak(host, &session.printer, session.options.debug);
             }
             if session.lasting.is_none() && session.visit.is_none() {
                 host.leave_offers_to_the_system();
@@ -190,12 +192,17 @@ impl UsedHost {
     }
 }
 
-/// What servers wrote to stderr.
-fn let_servers_speak(host: &Host, printer: &Printer) {
+/// What servers wrote to stderr, for whoever asked for details and for the log file.
+fn let_servers_speak(host: &Host, printer: &Printer, wants_details: bool) {
+    let talk = printer.talk();
+    if !wants_details && !talk.has_log() {
+        return;
+    }
     for view in host.servers() {
         for line in host.stderr_tail(view.name()).lines() {
             let who = visible::line(view.name()).into_owned();
-            printer.talk().line(&format!("{who} stderr: {}", visible::line(line)));
+            let line = format!("{who} stderr: {}", visible::line(line));
+            if wants_details { talk.line(&line) } else { talk.log(&line) }
         }
     }
 }

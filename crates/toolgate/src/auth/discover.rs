@@ -3,6 +3,8 @@
 //! Everything that is asked and every rule that decides is written into the [`Journal`]. What is found is used only when it keeps to the
 //! rules of [`checks`](super::checks); what the settings say is used in place of what is found.
 
+mod left_out;
+
 use std::time::Duration;
 
 use url::Url;
@@ -41,6 +43,8 @@ pub(crate) struct Discovered {
     pub(crate) is_dpop_required: bool,
     /// Whether nothing was published, and the endpoints are those that 2025-03-26 takes for granted.
     pub(crate) is_fallback: bool,
+    /// What was asked in vain for what the settings leave out, in words.
+    pub(crate) tried: Vec<String>,
 }
 
 /// Finds out who gives tokens for the server of `account`.
@@ -86,7 +90,7 @@ struct Usable {
 impl Search<'_> {
     async fn run(&self) -> Result<Discovered> {
         if let Some(found) = self.named_by_settings()? {
-            return Ok(found);
+            return Ok(if self.lacks_client() { self.completed(found).await } else { found });
         }
         let published = self.resource().await?.unwrap_or_default();
         let issuers = self.issuers(published.authorization_servers);
@@ -94,7 +98,10 @@ impl Search<'_> {
             [] => {
                 // Whoever has heard of metadata is not from 2025-03-26.
                 let is_old = published.resource.is_none() && self.wants.resource_metadata.is_none();
-                self.at_origin(is_old).await?
+                match self.at_authorization_url().await {
+                    Some(usable) => usable,
+                    None => self.at_origin(is_old).await?,
+                }
             }
             issuers => self.first_usable(issuers).await?,
         };
@@ -105,7 +112,8 @@ impl Search<'_> {
         self.journal.good("choose the authorization server", format!("`{}`", excerpt(&issuer)));
         let scopes_of_resource = published.scopes_supported;
         let is_dpop_required = published.dpop_bound_access_tokens_required;
-        Ok(Discovered { resource, scopes_of_resource, issuer, server, is_dpop_required, is_fallback })
+        let tried = Vec::new();
+        Ok(Discovered { resource, scopes_of_resource, issuer, server, is_dpop_required, is_fallback, tried })
     }
 
     /// Nothing has to be found out when the settings have all that this kind of login needs.
@@ -141,6 +149,7 @@ impl Search<'_> {
             server,
             is_dpop_required: false,
             is_fallback: false,
+            tried: Vec::new(),
         }))
     }
 

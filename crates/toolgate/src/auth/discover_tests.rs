@@ -246,9 +246,58 @@ async fn settings_are_used_in_place_of_what_is_published() {
         // With all that is needed nothing is asked.
         (
             good(),
-            LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
+            LoginOptions {
+                client_id: set("c"),
+                authorization_url: set("{origin}/x"),
+                token_url: set("{origin}/y"),
+                ..none()
+            },
             Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y -"),
             0,
+        ),
+        // Without a client, how one comes to be is asked at the origin of the login page, or at the issuer.
+        (
+            good(),
+            LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
+            Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y {origin}/r"),
+            1,
+        ),
+        (
+            vec![(OIDC, server_without("{origin}", "code_challenge_methods_supported"))],
+            LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
+            Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y -"),
+            2,
+        ),
+        (
+            vec![("/.well-known/oauth-authorization-server/t", server("{origin}/t"))],
+            LoginOptions {
+                authorization_url: set("{origin}/x"),
+                token_url: set("{origin}/y"),
+                issuer: set("{origin}/t"),
+                ..none()
+            },
+            Ok("{origin}/t for {origin}/mcp | {origin}/x {origin}/y {origin}/t/r"),
+            1,
+        ),
+        // What is about somebody else is not used.
+        (
+            vec![(OAUTH, server("https://other.example"))],
+            LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
+            Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y -"),
+            2,
+        ),
+        (
+            vec![],
+            LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
+            Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y -"),
+            2,
+        ),
+        // With the login page alone its origin is asked, when the server itself names nobody.
+        (
+            vec![(OAUTH, server("{origin}"))],
+            LoginOptions { authorization_url: set("{origin}/x"), ..none() },
+            Ok("{origin} for - | {origin}/x {origin}/t {origin}/r"),
+            3,
         ),
         (
             good(),

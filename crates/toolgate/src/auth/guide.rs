@@ -29,6 +29,8 @@ pub struct ClientNeeded {
     pub issuer: String,
     /// To come back to this address.
     pub redirect_uri: Option<String>,
+    /// What was asked for a place to register by itself, in words.
+    pub tried: Vec<String>,
 }
 
 /// A client that a person registered by hand.

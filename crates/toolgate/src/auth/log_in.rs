@@ -245,10 +245,13 @@ impl LogIn<'_> {
                 Ok(client)
             }
             Choice::Ask => {
-                let needed =
-                    ClientNeeded { issuer: discovered.issuer.clone(), redirect_uri: redirect_uri.map(str::to_owned) };
+                let needed = ClientNeeded {
+                    issuer: discovered.issuer.clone(),
+                    redirect_uri: redirect_uri.map(str::to_owned),
+                    tried: discovered.tried.clone(),
+                };
                 let Some(client) = self.guide.ask_for_client(self.account.server.clone(), needed).await else {
-                    return Err(unknown_client(&discovered.issuer, redirect_uri));
+                    return Err(unknown_client(&discovered.issuer, redirect_uri, &discovered.tried));
                 };
                 let client = entered(client, &self.account.options, &rules, redirect_uri)?;
                 self.journal.good("ask who we are", format!("the client `{}`", client.client_id));

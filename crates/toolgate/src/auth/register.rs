@@ -110,9 +110,13 @@ fn check_document(address: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).hinting("it looks like `https://example.com/oauth/client.json`"))
 }
 
-/// There is nobody who could say who we are.
-pub(crate) fn unknown_client(issuer: &str, redirect_uri: Option<&str>) -> Error {
-    let message = format!("the authorization server {} registers no clients by itself", visible(issuer, &[]));
+/// There is nobody who could say who we are. `tried` is what was asked for a place to register, in words.
+pub(crate) fn unknown_client(issuer: &str, redirect_uri: Option<&str>, tried: &[String]) -> Error {
+    let mut message = format!("the authorization server {} registers no clients by itself", visible(issuer, &[]));
+    for (at, one) in tried.iter().enumerate() {
+        message.push_str(if at == 0 { ": " } else { "; " });
+        message.push_str(&visible(one, &[]));
+    }
     Error::new(ErrorKind::LoginFailed, message).hinting(by_hand(redirect_uri))
 }
 

@@ -47,7 +47,7 @@ fn chosen(options: &LoginOptions, rules: &ClientRules<'_>, kept: Option<&ClientI
     match choose(options, rules, Some(REDIRECT), kept, SetClock::start()) {
         Ok(Choice::Known(client)) => format!("{} {:?} {}", client.client_id, client.origin, client.method.as_str()),
         Ok(Choice::Register(endpoint)) => format!("register at {endpoint}"),
-        Ok(Choice::Ask) => told(&unknown_client(rules.issuer, Some(REDIRECT))),
+        Ok(Choice::Ask) => told(&unknown_client(rules.issuer, Some(REDIRECT), &[])),
         Err(error) => told(&error),
     }
 }
@@ -82,7 +82,7 @@ fn the_ways_are_tried_in_order() {
     for (options, rules, kept, expected) in rows {
         assert_eq!(chosen(options, rules, kept), expected);
     }
-    let error = unknown_client(ISSUER, None);
+    let error = unknown_client(ISSUER, None, &[]);
     assert_eq!(error.hint(), Some("register a client there by hand, and set `oauth.clientId`"));
 }
 

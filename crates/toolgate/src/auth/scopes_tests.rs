@@ -33,6 +33,7 @@ fn chosen(case: Case) -> String {
         server: AuthorizationServer { scopes_supported: list(case.server), ..AuthorizationServer::default() },
         is_dpop_required: false,
         is_fallback: false,
+        tried: Vec::new(),
     };
     choose_scopes(&wants, &options, &discovered, &list(case.held)).join(" ")
 }

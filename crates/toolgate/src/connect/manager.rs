@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use toolgate_wire::Direction;
 
 use super::connection::Connection;
+use super::denied::with_env_hint;
 use super::front_end::FrontEnd;
 use super::lender::Lender;
 use super::status::{Agreed, ServerStatus, ServerView};
@@ -267,6 +268,7 @@ impl ConnectionManager {
                 Ok(connection)
             }
             Err((error, last_words)) => {
+                let error = with_env_hint(config, error, &last_words);
                 self.fail(config, &error, last_words);
                 Err(error)
             }
@@ -284,8 +286,9 @@ impl ConnectionManager {
     }
 
     fn end(&self, server: &Arc<ServerConfig>, status: ServerStatus, error: &Error, last_words: String) {
+        let error = with_env_hint(server, error.clone(), &last_words);
         self.change(server, status, |entry| {
-            entry.error = Some(error.clone());
+            entry.error = Some(error);
             entry.connection = None;
             entry.last_words = last_words;
         });

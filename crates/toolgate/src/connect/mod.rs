@@ -1,5 +1,6 @@
 //! Stage 6: live connections.
 
+mod denied;
 mod status;
 
 mod front_end;
@@ -16,6 +17,7 @@ mod manager;
 
 pub(crate) use client_side::read_elicitation;
 pub use connection::{Connection, Kind};
+pub use denied::{denied_status, env_hint};
 pub use front_end::{Abilities, CallProgress, Elicitation, ElicitationAnswer, FrontEnd, NobodyToAsk, ServerLog};
 pub(crate) use gate::Gate;
 pub use lender::Lender;

@@ -52,6 +52,14 @@ impl<'a> Arguments<'a> {
         Arguments { value, folder: self.folder, home: self.home, script: OnceCell::new() }
     }
 
+    /// The same call, with some of its arguments under other names too; its command is the same.
+    pub(crate) fn also_named<'b>(&self, value: &'b Value) -> Arguments<'b>
+    where
+        'a: 'b,
+    {
+        Arguments { value, folder: self.folder, home: self.home, script: self.script.clone() }
+    }
+
     /// As they were given.
     #[must_use]
     pub fn value(&self) -> &'a Value {

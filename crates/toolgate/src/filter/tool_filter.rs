@@ -21,7 +21,7 @@ use super::entry::{Entry, EntryError};
 use super::name_pattern::NamePattern;
 use super::sample_calls::sample_calls;
 use crate::limits::FILTER_ENTRIES_LISTED_MAX;
-use crate::servers::built_in_tools::{possible_real_name, real_name};
+use crate::servers::built_in_tools::{possible_real_name, real_name, under_all_names};
 use crate::shell::Reach;
 use crate::shown_name::spellings;
 
@@ -79,6 +79,8 @@ pub struct ToolFilter {
     unreadable: Vec<(NamePattern, EntryError)>,
     problems: Vec<EntryError>,
     strictness: Strictness,
+    /// Whether it is about the built-in server, whose arguments have other names too.
+    is_of_built_in: bool,
 }
 
 /// An entry that excludes, with the names as it compares them.
@@ -131,7 +133,7 @@ impl ToolFilter {
     /// The same for the built-in server, whose tools may be included by the other names they have.
     #[must_use]
     pub fn of_built_in(include: Option<&[String]>, exclude: &[String], strictness: Strictness) -> Self {
-        let mut filter = Self::of(include, exclude, strictness);
+        let mut filter = Self { is_of_built_in: true, ..Self::of(include, exclude, strictness) };
         for entry in filter.include.iter_mut().flatten() {
             if let Some(real) = exact(&entry.name).and_then(real_name) {
                 entry.name = NamePattern::of(real);
@@ -185,6 +187,9 @@ impl ToolFilter {
         if self.is_open() {
             return FilterVerdict::Permitted;
         }
+        let all = if self.is_of_built_in { under_all_names(arguments.value()) } else { None };
+        let under_all_names = all.as_ref().map(|all| arguments.also_named(all));
+        let arguments = under_all_names.as_ref().unwrap_or(arguments);
         let spellings = spellings(tool);
         let of_tool = self.exclude.iter().filter(|excluding| excluding.is_about(&spellings));
         let excluded: Vec<&Entry> = of_tool.map(|excluding| &excluding.entry).collect();

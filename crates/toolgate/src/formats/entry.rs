@@ -29,6 +29,7 @@ pub(crate) fn fields(server: &RawServer) -> Vec<(&'static str, Json)> {
         ("command", text(&server.command)),
         ("args", server.args.as_ref().map(list)),
         ("env", server.env.as_ref().map(map)),
+        ("inheritEnv", server.inherit_env.as_ref().map(list)),
         ("cwd", text(&server.cwd)),
         ("type", server.transport_type.map(|one| word(type_word(one.value)))),
         ("url", text(&server.url)),

@@ -16,7 +16,8 @@ use crate::settings::secret_reference;
 use crate::settings::{Position, SettingsLayer, SettingsSource};
 
 /// Keys that only toolgate knows.
-const OWN_KEYS: [&str; 6] = ["builtin", "start", "maxConcurrency", "onBusy", "connectTimeout", "maxDuration"];
+const OWN_KEYS: [&str; 7] =
+    ["builtin", "inheritEnv", "start", "maxConcurrency", "onBusy", "connectTimeout", "maxDuration"];
 
 pub(crate) fn read(format: Format, text: &str, path: &Path) -> Result<Imported, FormatError> {
     let layer = read_text(text, path, SettingsSource::CommandLine).map_err(|error| unreadable(path, &error))?;

@@ -55,6 +55,7 @@ mod tests {
             command: "srv".to_owned(),
             args: Vec::new(),
             env: Default::default(),
+            inherit_env: Vec::new(),
             cwd: None,
         });
         let url = "https://a.example/mcp".into();

@@ -105,6 +105,10 @@ fn put_program(stdio: &StdioConfig, around: &Surroundings<'_>, parts: &mut Parts
     let look = |name: &str| (around.look)(&folder.join(name)).filter(|file| file.runs || decides(name));
     named.for_each(|name| parts.maybe(look(name).map(|file| file.mark)));
     put_all_written(&stdio.env, parts);
+    for (name, value) in around.variables.iter().filter(|(name, _)| stdio.inherits(name)) {
+        parts.put(name);
+        parts.put(value);
+    }
     put_values(stdio.env.values().chain(&stdio.args), around, parts);
 }
 

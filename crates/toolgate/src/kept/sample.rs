@@ -35,7 +35,7 @@ pub(super) fn server(transport: TransportConfig) -> ServerConfig {
 
 pub(super) fn program(command: &str, args: &[&str]) -> StdioConfig {
     let args = args.iter().map(|text| ConfigText::as_written(text)).collect();
-    StdioConfig { command: command.to_owned(), args, env: BTreeMap::new(), cwd: None }
+    StdioConfig { command: command.to_owned(), args, env: BTreeMap::new(), inherit_env: Vec::new(), cwd: None }
 }
 
 pub(super) fn stdio(command: &str, args: &[&str]) -> ServerConfig {

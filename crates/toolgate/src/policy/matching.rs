@@ -9,6 +9,7 @@ use super::rule::{Condition, ServerPattern};
 use super::subject::Subject;
 use super::when::When;
 use crate::filter::ArgumentPattern;
+use crate::servers::built_in_tools::under_all_names;
 use crate::shell::{Reach, SimpleCommand};
 
 /// Whether something fits.
@@ -110,7 +111,9 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
         Condition::ArgsPattern(pattern) => {
             let is_meant =
                 || reach == Reach::Restriction && subject.marked_readings().iter().any(|it| pattern.is_match(it));
-            Fit::of(pattern.is_match(subject.marked()) || is_meant())
+            // The arguments of a built-in tool have the names of Gemini CLI too.
+            let is_renamed = || subject.marked_renamed().iter().any(|it| pattern.is_match(it));
+            Fit::of(pattern.is_match(subject.marked()) || is_renamed() || is_meant())
         }
         Condition::CommandPrefix(prefixes) => {
             commands_fit(subject, reach, |command| prefixes_fit(prefixes, command, reach))
@@ -126,10 +129,15 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
 fn when_holds(when: &When, subject: &Subject<'_>, reach: Reach) -> bool {
     let facts = &subject.facts;
     let is_meant = |value: &Value| {
-        let arguments = facts.arguments.with_value(value);
+        let all = facts.builtin.and_then(|_| under_all_names(value));
+        let arguments = facts.arguments.with_value(all.as_ref().unwrap_or(value));
         when.holds(&CallFacts { arguments: &arguments, ..*facts }, reach)
     };
-    when.holds(facts, reach) || (reach == Reach::Restriction && subject.readings().iter().any(is_meant))
+    let holds = match subject.under_all_names() {
+        Some(all) => when.holds(&CallFacts { arguments: &facts.arguments.with_value(all), ..*facts }, reach),
+        None => when.holds(facts, reach),
+    };
+    holds || (reach == Reach::Restriction && subject.readings().iter().any(is_meant))
 }
 
 /// Whether the command of the subject fits; for a whole call, whether any command in it does, or for a permission every one.
@@ -183,7 +191,8 @@ fn entry_fits(pattern: &ArgumentPattern, subject: &Subject<'_>, reach: Reach) ->
         ArgumentPattern::Text(_) => true,
         ArgumentPattern::Key { key, .. } => key == "command",
     };
-    let arguments = subject.facts.arguments;
+    let under_all_names = subject.under_all_names().map(|all| subject.facts.arguments.also_named(all));
+    let arguments = under_all_names.as_ref().unwrap_or(subject.facts.arguments);
     match (Fit::of(pattern.matches(arguments, reach)), arguments.script()) {
         (Fit::Yes, Some(Err(_))) if is_about_command => Fit::Unsure,
         (Fit::Yes, Some(Ok(script))) if is_about_command && script.commands.iter().any(SimpleCommand::may_run_more) => {

@@ -8,6 +8,7 @@ use super::facts::CallFacts;
 use super::spellings::Spellings;
 use crate::canonical_json;
 use crate::filter::Arguments;
+use crate::servers::built_in_tools::{renamed, under_all_names};
 use crate::shell::{Script, SimpleCommand};
 
 /// What rules are held against.
@@ -22,6 +23,8 @@ pub(super) struct Subject<'a> {
     marked: OnceCell<String>,
     readings: OnceCell<Vec<Value>>,
     marked_readings: OnceCell<Vec<String>>,
+    under_all_names: OnceCell<Option<Value>>,
+    marked_renamed: OnceCell<Vec<String>>,
 }
 
 impl<'a> Subject<'a> {
@@ -34,6 +37,8 @@ impl<'a> Subject<'a> {
             marked: OnceCell::new(),
             readings: OnceCell::new(),
             marked_readings: OnceCell::new(),
+            under_all_names: OnceCell::new(),
+            marked_renamed: OnceCell::new(),
         }
     }
 
@@ -60,6 +65,21 @@ impl<'a> Subject<'a> {
     /// The same as `argsPattern` sees them.
     pub(super) fn marked_readings(&self) -> &[String] {
         self.marked_readings.get_or_init(|| self.readings().iter().map(canonical_json::marked).collect())
+    }
+
+    /// The arguments of a built-in tool with each under its other names too. `None` when none has another name.
+    pub(super) fn under_all_names(&self) -> Option<&Value> {
+        let of_built_in = || self.facts.builtin.and_then(|_| under_all_names(self.facts.arguments.value()));
+        self.under_all_names.get_or_init(of_built_in).as_ref()
+    }
+
+    /// The arguments of a built-in tool by their other names, as `argsPattern` sees them.
+    pub(super) fn marked_renamed(&self) -> &[String] {
+        let rename = || match self.facts.builtin {
+            Some(_) => renamed(self.facts.arguments.value()).iter().map(canonical_json::marked).collect(),
+            None => Vec::new(),
+        };
+        self.marked_renamed.get_or_init(rename)
     }
 }
 

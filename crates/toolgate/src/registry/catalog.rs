@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{NEAREST_CHARS_MAX, NEAREST_COMPARED_MAX, NEAREST_NAMES_MAX};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
+use crate::servers::built_in_tools::real_name;
 
 /// What all servers offer, at one moment.
 #[derive(Default)]
@@ -330,8 +331,20 @@ impl Catalog {
     pub fn find(&self, name: &str) -> Option<&CatalogTool> {
         match self.by_name.get(name) {
             Some(position) => self.tools.get(*position as usize),
-            None => self.find_qualified(name),
+            None => self.find_qualified(name).or_else(|| self.find_built_in(name)),
         }
+    }
+
+    /// The tool of the built-in server that has another name, where no tool is called so.
+    fn find_built_in(&self, name: &str) -> Option<&CatalogTool> {
+        let (server, name) = name.split_once(BETWEEN).map_or((None, name), |(server, name)| (Some(server), name));
+        let own = real_name(name)?;
+        let is_meant = |offer: &&ServerCatalog| {
+            let config = offer.line.config();
+            config.transport.builtin().is_some() && server.is_none_or(|server| *server == *config.name)
+        };
+        let server = self.servers().find(is_meant)?.line.config().name.clone();
+        self.tool_of(&server, own)
     }
 
     fn find_qualified(&self, name: &str) -> Option<&CatalogTool> {

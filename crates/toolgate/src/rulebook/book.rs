@@ -24,6 +24,8 @@ const ADMIN_PATHS: &str = "adminPolicyPaths";
 pub struct RulebookOptions {
     /// Policy files and folders in place of the person's own (`--policy`).
     pub policies: Option<Vec<PathBuf>>,
+    /// Policy files and folders of the administrator's tier that only restrict (`--admin-policy`).
+    pub admin_policies: Option<Vec<PathBuf>>,
     /// Entries in place of `tools.allowed` (`--allowed-tools`).
     pub allowed_tools: Option<Vec<String>>,
 }
@@ -76,7 +78,7 @@ impl Rulebook {
             gathering.workspace(folder);
         }
         gathering.person(options);
-        gathering.administrator();
+        gathering.administrator(options);
         let derived = from_settings::derive(settings, servers, options.allowed_tools.as_deref());
         gathering.rules.extend(derived.rules);
         let Gathering { mut book, rules, .. } = gathering;
@@ -170,7 +172,7 @@ impl Gathering<'_> {
         }
     }
 
-    fn administrator(&mut self) {
+    fn administrator(&mut self, options: &RulebookOptions) {
         let folder = self.env.dirs.system.join(POLICIES_FOLDER);
         let own = policy_files(&folder);
         match why_not_administrators(&folder) {
@@ -186,6 +188,40 @@ impl Gathering<'_> {
         } else {
             let what = format!("`adminPolicyPaths` is not used, because there are policies in {}", folder.display());
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
+        }
+        let Some(of_run) = &options.admin_policies else { return };
+        if own.is_empty() && more.is_empty() {
+            self.restricting(of_run);
+        } else {
+            let what = "`--admin-policy` is not used, because the system has policies of its own";
+            self.book.troubles.push(Error::new(ErrorKind::Policy, what));
+        }
+    }
+
+    /// Files of a run in the administrator's tier. Whoever types a flag is no administrator, so what permits in them does not count.
+    fn restricting(&mut self, paths: &[PathBuf]) {
+        let (rules_before, files_before) = (self.rules.len(), self.book.files.len());
+        self.is_named = true;
+        paths.iter().for_each(|path| self.named(Tier::Admin, path));
+        self.is_named = false;
+        let read = self.rules.split_off(rules_before);
+        let (permitting, restricting): (Vec<_>, Vec<_>) =
+            read.into_iter().partition(|rule| rule.decision == Decision::Allow);
+        self.rules.extend(restricting);
+        for file in self.book.files.iter_mut().skip(files_before) {
+            let of_file = permitting.iter().filter(|rule| rule.origin.file.as_deref() == Some(&file.path));
+            let left_out = of_file.clone().count();
+            if let Some(first) = of_file.min_by_key(|rule| rule.origin.line) {
+                file.rules = file.rules.saturating_sub(left_out);
+                file.findings.push(Finding {
+                    severity: Severity::Warning,
+                    file: first.origin.file.clone(),
+                    line: first.origin.line.unwrap_or(1),
+                    column: 1,
+                    message: format!("{left_out} of its rules permit, and `--admin-policy` only restricts"),
+                    hint: Some("write them into a policy of your own".to_owned()),
+                });
+            }
         }
     }
 

@@ -9,13 +9,18 @@ use crate::settings::Settings;
 use crate::settings::raw::RawValue;
 use crate::trust::Folder;
 
+const PLAN_SWITCH: &str = "general.plan.enabled";
+
 const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
 
 /// The mode of a run. `asked` is the flag; without one the settings say.
 ///
 /// # Errors
-/// When the mode that asks nothing was asked for and is forbidden.
+/// When the mode that asks nothing was asked for and is forbidden, or the mode `plan` and it is switched off.
 pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) -> Result<Mode> {
+    if asked == Some(Mode::Plan) && is_switched_off(settings, PLAN_SWITCH) {
+        return Err(switched_off());
+    }
     if !folder.is_trusted() {
         return Ok(if asked == Some(Mode::Plan) { Mode::Plan } else { Mode::Default });
     }
@@ -27,9 +32,15 @@ pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) ->
             let error = Error::new(ErrorKind::Settings, "the mode `yolo` is forbidden by your settings");
             Err(error.hinting("`security.disableYoloMode` or `admin.secureModeEnabled` says so"))
         }
-        Mode::Plan if asked.is_none() && is_switched_off(settings, "general.plan.enabled") => Ok(Mode::Default),
+        Mode::Plan if is_switched_off(settings, PLAN_SWITCH) => Ok(Mode::Default),
         mode => Ok(mode),
     }
+}
+
+/// Another mode lets more through, so the one that was asked for is not replaced.
+fn switched_off() -> Error {
+    let error = Error::new(ErrorKind::Settings, "the mode `plan` is switched off by your settings");
+    error.hinting(&format!("`{PLAN_SWITCH}` says so; remove it, or use another mode"))
 }
 
 fn forbids_yolo(settings: &Settings) -> bool {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::glob::glob;
 pub use crate::server_name::{ServerName, ServerNameError};
 use crate::servers::login::LoginConfig;
 use crate::servers::shown::{shown_command, shown_url};
@@ -140,8 +141,19 @@ pub struct StdioConfig {
     pub args: Vec<ConfigText>,
     /// Variables of its own, which win over everything it is passed from the host.
     pub env: BTreeMap<String, ConfigText>,
+    /// Names and globs of the variables that it inherits from the host (`inheritEnv`).
+    pub inherit_env: Vec<String>,
     /// The folder it runs in; the workspace folder when `None`.
     pub cwd: Option<PathBuf>,
+}
+
+impl StdioConfig {
+    /// Whether `inheritEnv` means a variable of that name.
+    #[must_use]
+    pub fn inherits(&self, name: &str) -> bool {
+        let upper = name.to_ascii_uppercase();
+        self.inherit_env.iter().any(|entry| glob(&entry.to_ascii_uppercase(), &upper))
+    }
 }
 
 impl fmt::Debug for StdioConfig {
@@ -150,6 +162,7 @@ impl fmt::Debug for StdioConfig {
         f.debug_struct("StdioConfig")
             .field("command", &shown_command(&self.command, &self.args))
             .field("env", &names)
+            .field("inherit_env", &self.inherit_env)
             .field("cwd", &self.cwd)
             .finish()
     }

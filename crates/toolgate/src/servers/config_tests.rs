@@ -34,7 +34,13 @@ fn text(written: &str) -> ConfigText {
 fn stdio(command: &str, args: &[&str]) -> TransportConfig {
     let env = [("TOKEN".to_owned(), "sesame".into())].into();
     let args = args.iter().map(|arg| text(arg)).collect();
-    TransportConfig::Stdio(StdioConfig { command: command.to_owned(), args, env, cwd: Some("/w".into()) })
+    TransportConfig::Stdio(StdioConfig {
+        command: command.to_owned(),
+        args,
+        env,
+        inherit_env: Vec::new(),
+        cwd: Some("/w".into()),
+    })
 }
 
 fn http(url: &str) -> HttpConfig {

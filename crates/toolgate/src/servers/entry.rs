@@ -202,7 +202,19 @@ impl<'a> Entry<'a> {
             }
             None => None,
         };
-        Ok(StdioConfig { command: command_text, args, env, cwd })
+        let inherit_env = self.inherit_env(raw.inherit_env.as_ref());
+        Ok(StdioConfig { command: command_text, args, env, inherit_env, cwd })
+    }
+
+    /// The variables that the server inherits. A folder or an extension cannot hand out what the person has.
+    fn inherit_env(&mut self, written: Option<&RawList>) -> Vec<String> {
+        let Some(list) = written else { return Vec::new() };
+        if self.layer.is_of_workspace() || self.layer.source == SettingsSource::Extension {
+            let message = "only your own settings and the administrator's say this, so it does not count here";
+            self.warn(list.at, Field::Key("inheritEnv"), message, "write the entry into your own settings");
+            return Vec::new();
+        }
+        list.value.iter().map(|name| name.value.trim().to_owned()).filter(|name| !name.is_empty()).collect()
     }
 
     fn http(&mut self, key: &str, url: &Located<String>, raw: &RawServer) -> Result<HttpConfig, Unusable> {

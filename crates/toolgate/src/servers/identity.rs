@@ -26,6 +26,9 @@ pub(crate) fn put_identity(config: &ServerConfig, parts: &mut PartsDigest) {
             parts.count(stdio.args.len());
             stdio.args.iter().for_each(|argument| put_written(argument, parts));
             parts.all(stdio.env.keys());
+            if !stdio.inherit_env.is_empty() {
+                parts.all(stdio.inherit_env.iter());
+            }
             parts.maybe(stdio.cwd.as_ref().map(|cwd| cwd.as_os_str().as_encoded_bytes()));
         }
         TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
@@ -89,7 +92,7 @@ mod tests {
 
     fn program(command: &str, args: &[&str]) -> StdioConfig {
         let args = args.iter().map(|text| ConfigText::as_written(text)).collect();
-        StdioConfig { command: command.to_owned(), args, env: BTreeMap::new(), cwd: None }
+        StdioConfig { command: command.to_owned(), args, env: BTreeMap::new(), inherit_env: Vec::new(), cwd: None }
     }
 
     fn address(url: &str) -> HttpConfig {

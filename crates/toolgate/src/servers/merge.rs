@@ -16,6 +16,7 @@ pub(crate) fn over_extension(settings: &RawServer, extension: &RawServer, at: Po
             command: None,
             args: None,
             env: None,
+            inherit_env: None,
             cwd: None,
             url: None,
             http_url: None,
@@ -29,6 +30,8 @@ pub(crate) fn over_extension(settings: &RawServer, extension: &RawServer, at: Po
         command: settings.command.clone().or(base.command),
         args: settings.args.clone().or(base.args),
         env: both_maps(settings.env.as_ref(), base.env),
+        // What an extension asks for does not count.
+        inherit_env: settings.inherit_env.clone(),
         cwd: settings.cwd.clone().or(base.cwd),
         url: settings.url.clone().or(base.url),
         http_url: settings.http_url.clone().or(base.http_url),

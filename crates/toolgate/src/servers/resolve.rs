@@ -17,7 +17,7 @@ use crate::servers::merge::over_extension;
 use crate::servers::reference_scope::borrowed_out_of_scope;
 use crate::servers::shown::written_target;
 use crate::settings::diagnostic::{Diagnostic, Diagnostics};
-use crate::settings::raw::{RawEntry, RawServer, RawServerEntry};
+use crate::settings::raw::{RawEntry, RawServer, RawServerEntry, RawValue};
 use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
 
 /// What the settings mean.
@@ -84,6 +84,11 @@ pub enum SetAsideReason {
     NotAllowed,
     /// A list `mcp.excluded` has it.
     Excluded,
+    /// `admin.mcp.enabled` is false: there are no servers but the built-in one.
+    SwitchedOff {
+        /// Where that is written.
+        by: SettingsOrigin,
+    },
     /// The person switched it off.
     Disabled,
     /// It was switched off for as long as this session lasts.
@@ -104,6 +109,7 @@ impl fmt::Display for SetAsideReason {
             Self::Replaced { by } => write!(f, "replaced by the entry in {by}"),
             Self::NotAllowed => f.write_str("not in `mcp.allowed`"),
             Self::Excluded => f.write_str("in `mcp.excluded`"),
+            Self::SwitchedOff { by } => write!(f, "switched off by `admin.mcp.enabled` in {by}"),
             Self::Disabled => f.write_str("disabled"),
             Self::DisabledForSession => f.write_str("disabled for this session"),
             Self::Untrusted => f.write_str("the folder it comes with is not trusted"),
@@ -120,6 +126,7 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     let mut highest_first: Vec<&SettingsLayer> = layers.iter().collect();
     highest_first.sort_by_key(|layer| Reverse(layer.source));
     let lists = AllowLists::of(layers, switches.allowed.as_deref());
+    let switched_off = switched_off(layers);
     let of_extensions = of_extensions(&highest_first, switches);
     let written: usize = layers.iter().map(|layer| layer.settings.mcp_servers.len()).sum();
     let mut set = ServerSet { active: Vec::with_capacity(written.min(SERVERS_MAX)), ..ServerSet::default() };
@@ -145,6 +152,8 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
                 Err(SetAsideReason::Replaced { by: winner.origin(*line) })
             } else if let Some(reason) = switches.holds_back(name, &lists) {
                 Err(reason)
+            } else if let Some(by) = switched_off.as_ref().filter(|_| !is_built_in(entry)) {
+                Err(SetAsideReason::SwitchedOff { by: by.clone() })
             } else if set.active.len() >= SERVERS_MAX {
                 Err(SetAsideReason::TooMany)
             } else {
@@ -165,6 +174,17 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     }
     set.diagnostics.extend(found.finish());
     set
+}
+
+/// Where `admin.mcp.enabled` is written as false, in whatever layer.
+fn switched_off(layers: &[SettingsLayer]) -> Option<SettingsOrigin> {
+    let written = layers.iter().filter_map(|layer| Some((layer, layer.kept("admin.mcp.enabled")?)));
+    let mut off = written.filter(|(_, value)| matches!(value.value, RawValue::Bool(false)));
+    off.next_back().map(|(layer, value)| layer.origin(value.at.line))
+}
+
+fn is_built_in(entry: &RawServerEntry) -> bool {
+    matches!(&entry.entry, RawEntry::Server(server) if server.builtin.is_some())
 }
 
 /// The entries of layers that are not in force because nobody trusts the folder they come with.

@@ -47,6 +47,8 @@ struct Schema {
     pattern: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     all_of: Vec<Self>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    any_of: Vec<Self>,
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Box<Self>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +112,7 @@ fn of_shape(shape: Shape) -> Schema {
     match shape {
         Shape::Text => of_kind("string"),
         Shape::List | Shape::ListOrOne => Schema { items: Some(Box::new(of_kind("string"))), ..of_kind("array") },
+        Shape::ListOrAll => Schema { any_of: vec![of_shape(Shape::List), of_kind("boolean")], ..Schema::default() },
         Shape::Map => {
             let texts = Additional::These(Box::new(of_kind("string")));
             Schema { additional_properties: Some(texts), ..of_kind("object") }

@@ -45,6 +45,7 @@ fn right_values(shape: Shape) -> Vec<Value> {
     match shape {
         Shape::Text => vec![json!("text"), json!("")],
         Shape::List | Shape::ListOrOne => vec![json!([]), json!(["one", "two"])],
+        Shape::ListOrAll => vec![json!([]), json!(["one", "T*"]), json!(true), json!(false)],
         Shape::Map => vec![json!({}), json!({"NAME": "value"})],
         Shape::Number(amount) => numbers_within(amount),
         Shape::Truth => vec![json!(true), json!(false)],
@@ -61,6 +62,7 @@ fn wrong_values(shape: Shape) -> Vec<Value> {
         Shape::Text => vec![json!(5), json!(true), json!([]), json!({}), json!(["text"])],
         Shape::List => vec![json!(5), json!("text"), json!({}), json!([null]), json!(["a", []])],
         Shape::ListOrOne => vec![json!(5), json!(false), json!({}), json!([null]), json!(["a", {}])],
+        Shape::ListOrAll => vec![json!(5), json!({}), json!([null]), json!(["a", {}])],
         Shape::Map => vec![json!(5), json!("A=b"), json!(["A=b"]), json!({"A": null}), json!({"A": ["b"]})],
         Shape::Number(amount) => {
             let mut wrong = vec![json!("soon"), json!(true), json!([]), json!({"ms": 5})];

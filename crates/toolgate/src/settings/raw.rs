@@ -52,6 +52,8 @@ pub struct RawServer {
     pub args: Option<RawList>,
     /// `env`: variables of its own.
     pub env: Option<RawMap>,
+    /// `inheritEnv`: variables of the host that it gets; `true` is read as `*`.
+    pub inherit_env: Option<RawList>,
     /// `cwd`: the folder it runs in.
     pub cwd: Option<Located<String>>,
     /// `url`: the address of a remote server.
@@ -104,6 +106,7 @@ impl RawServer {
         let single = [&mut self.command, &mut self.cwd, &mut self.url, &mut self.http_url, &mut self.builtin];
         single.into_iter().flatten().for_each(|text| text.at = at);
         self.args.iter_mut().flat_map(|args| &mut args.value).for_each(|arg| arg.at = at);
+        self.inherit_env.iter_mut().for_each(|list| list.at = at);
         let maps = [&mut self.env, &mut self.headers];
         for pair in maps.into_iter().flatten().flat_map(|map| &mut map.value) {
             (pair.name.at, pair.value.at) = (at, at);

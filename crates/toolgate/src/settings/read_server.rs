@@ -56,6 +56,7 @@ fn read_field(
         "command" => server.command = reader.text(value, key)?,
         "args" => server.args = reader.list(value, key)?,
         "env" => server.env = reader.map(value, key)?,
+        "inheritEnv" => server.inherit_env = reader.list_or_all(value, key)?,
         "cwd" => server.cwd = reader.text(value, key)?,
         "url" => server.url = reader.text(value, key)?,
         "httpUrl" => server.http_url = reader.text(value, key)?,

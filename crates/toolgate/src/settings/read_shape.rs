@@ -44,6 +44,7 @@ fn read_plain(
         Shape::Text => reader.text(value, key)?.map(|text| text.map(RawValue::Text)),
         Shape::List => reader.list(value, key)?.map(list),
         Shape::ListOrOne => reader.list_or_one(value, key)?.map(list),
+        Shape::ListOrAll => reader.list_or_all(value, key)?.map(list),
         Shape::Map => reader.map(value, key)?.map(map),
         Shape::Number(amount) => {
             let number = read_amount(reader, value, key, amount)?;

@@ -94,6 +94,7 @@ fn takes(shape: Shape) -> String {
     match shape {
         Shape::Text => "text".to_owned(),
         Shape::List | Shape::ListOrOne => "list of texts".to_owned(),
+        Shape::ListOrAll => "list of texts, `true`, `false`".to_owned(),
         Shape::Map => "object with texts".to_owned(),
         Shape::Number(amount) => {
             let bounds = amount.to_string();

@@ -170,6 +170,14 @@ impl<'t> ValueReader<'t> {
         Ok(Some(Located { value: vec![Located { value: text.value.to_string(), at }], at }))
     }
 
+    /// A list of strings, or `true` for the list `["*"]` and `false` for an empty one.
+    pub(crate) fn list_or_all(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<RawList> {
+        let Value::BooleanLit(all) = value else { return self.list_or_one(value, key) };
+        let at = self.place(value);
+        let every = all.value.then(|| Located { value: "*".to_owned(), at });
+        Ok(Some(Located { value: every.into_iter().collect(), at }))
+    }
+
     /// An object whose values are strings.
     pub(crate) fn map(&mut self, value: &Value<'_>, key: KeyPath<'_>) -> Read<RawMap> {
         const HINT: &str = "write an object such as {\"NAME\": \"value\"}";

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::env::HostEnv;
+use crate::glob::glob;
 use crate::secret::Secret;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
 use crate::servers::{ServerConfig, TransportConfig};
@@ -108,8 +109,14 @@ const NEVER_ALLOWED: &[&str] = &[
     "GOOGLE_CLOUD_ACCOUNT",
     "FIREBASE_PROJECT_ID",
     "TOOLGATE_TRUST_WORKSPACE",
-    "TOOLGATE_IDE_WORKSPACE_TRUST",
+    "TOOLGATE_IDE_TRUST",
 ];
+
+/// Decisions about trust that hold for this process alone: a wildcard does not mean them.
+const OF_THIS_PROCESS: &[&str] = &["TOOLGATE_TRUST_WORKSPACE", "TOOLGATE_IDE_TRUST"];
+
+/// The entry of `allowed` and `inheritEnv` that means every variable.
+const EVERY: &str = "*";
 
 /// Why a server receives a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +129,8 @@ pub enum WhyReceived {
     PassedOn,
     /// The host has it, and `security.environmentVariableRedaction.allowed` names it.
     Allowed,
+    /// The host has it, and the server's `inheritEnv` names it.
+    Inherited,
     /// The server's own `env` has it.
     Declared,
 }
@@ -135,6 +144,7 @@ impl WhyReceived {
             Self::Mark => "mark",
             Self::PassedOn => "passed_on",
             Self::Allowed => "allowed",
+            Self::Inherited => "inherited",
             Self::Declared => "declared",
         }
     }
@@ -147,6 +157,7 @@ impl fmt::Display for WhyReceived {
             Self::Mark => "tells the server who started it",
             Self::PassedOn => "passed on: not secret",
             Self::Allowed => "passed on: in `security.environmentVariableRedaction.allowed`",
+            Self::Inherited => "passed on: in its `inheritEnv`",
             Self::Declared => "in its `env`",
         })
     }
@@ -199,7 +210,7 @@ impl fmt::Display for WhyHeldBack {
             Self::Blocked => "in `security.environmentVariableRedaction.blocked`",
             Self::Automation => "not known to be harmless, which automation asks for",
             Self::ShellFunction => "a shell function",
-            Self::NotAsked => "not asked for; name it in `env` of the server",
+            Self::NotAsked => "not asked for; name it in `inheritEnv` of the server",
             Self::OfProject => "from the `.env` file of the project; name it in `env` of the server",
         })
     }
@@ -218,7 +229,7 @@ pub struct ChildVariables {
 #[must_use]
 pub fn child_variables(env: &HostEnv, exceptions: &EnvExceptions, server: &ServerConfig) -> Option<ChildVariables> {
     let TransportConfig::Stdio(stdio) = &server.transport else { return None };
-    let rules = Rules::new(&env.vars, exceptions, Receiver::Server);
+    let rules = Rules::new(&env.vars, exceptions, Receiver::Server).inheriting(&stdio.inherit_env);
     let mut received: BTreeMap<&str, WhyReceived> = BTreeMap::new();
     let mut held_back: BTreeMap<&str, WhyHeldBack> = BTreeMap::new();
     for (name, value) in &env.vars {
@@ -241,6 +252,20 @@ fn owned<T>(named: BTreeMap<&str, T>) -> Vec<(String, T)> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PassedOn(BTreeMap<String, String>);
 
+/// The variables that one server inherits besides.
+pub(crate) fn inherited(
+    host: &BTreeMap<String, String>,
+    exceptions: &EnvExceptions,
+    inherit: &[String],
+) -> BTreeMap<String, String> {
+    if inherit.is_empty() {
+        return BTreeMap::new();
+    }
+    let rules = Rules::new(host, exceptions, Receiver::Server).inheriting(inherit);
+    let is_inherited = |(name, value): &(&String, &String)| rules.decide(name, value) == Ok(WhyReceived::Inherited);
+    host.iter().filter(is_inherited).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 impl PassedOn {
     /// Picks what is passed on from the environment of the host.
     #[must_use]
@@ -254,8 +279,13 @@ impl PassedOn {
 
     /// The whole environment of one child. What its settings say wins, secret or not.
     #[must_use]
-    pub(crate) fn for_child(&self, configured: BTreeMap<String, Secret>) -> BTreeMap<String, String> {
+    pub(crate) fn for_child(
+        &self,
+        inherited: BTreeMap<String, String>,
+        configured: BTreeMap<String, Secret>,
+    ) -> BTreeMap<String, String> {
         let mut env = self.0.clone();
+        env.extend(inherited);
         env.extend(configured.into_iter().map(|(name, value)| (name, value.into_exposed())));
         env
     }
@@ -299,32 +329,48 @@ struct Rules<'a> {
     exceptions: &'a EnvExceptions,
     automation: Automation,
     receiver: Receiver,
+    /// `inheritEnv` of the one server that is asked about.
+    inherit: &'a [String],
 }
 
 impl<'a> Rules<'a> {
     fn new(host: &BTreeMap<String, String>, exceptions: &'a EnvExceptions, receiver: Receiver) -> Self {
-        Self { exceptions, automation: is_automation(host), receiver }
+        Self { exceptions, automation: is_automation(host), receiver, inherit: &[] }
+    }
+
+    fn inheriting(self, inherit: &'a [String]) -> Self {
+        Self { inherit, ..self }
     }
 
     /// The first rule that applies decides.
     fn decide(&self, name: &str, value: &str) -> Result<WhyReceived, WhyHeldBack> {
         let upper = name.to_ascii_uppercase();
-        let is_in = |list: &[String]| list.iter().any(|entry| entry.trim().eq_ignore_ascii_case(name));
+        let named_in = |list: &[String]| list.iter().any(|entry| entry.trim().eq_ignore_ascii_case(name));
+        let is_meant = |list: &[String]| {
+            let is_of_process = OF_THIS_PROCESS.contains(&upper.as_str());
+            named_in(list) || (!is_of_process && list.iter().any(|entry| is_like(entry, &upper)))
+        };
+        let EnvExceptions { allowed, blocked, of_project } = self.exceptions;
+        let looks_secret = value_looks_secret(value);
         if value.starts_with("()") {
             // Not a value; shells have run what follows it.
             Err(WhyHeldBack::ShellFunction)
-        } else if NEEDED.contains(&name) {
+        } else if blocked.iter().any(|entry| is_like(entry, &upper)) && !named_in(allowed) {
+            Err(WhyHeldBack::Blocked)
+        } else if NEEDED.contains(&name) && !looks_secret {
             Ok(WhyReceived::Needed)
-        } else if is_in(&self.exceptions.of_project) {
+        } else if named_in(of_project) {
             Err(WhyHeldBack::OfProject)
-        } else if value_looks_secret(value) {
+        } else if is_meant(self.inherit) {
+            Ok(WhyReceived::Inherited)
+        } else if allowed.iter().any(|entry| entry.trim() == EVERY) && is_meant(allowed) {
+            Ok(WhyReceived::Allowed)
+        } else if looks_secret {
             Err(WhyHeldBack::SecretByValue)
         } else if upper.starts_with("GIT_CONFIG_") {
             Ok(WhyReceived::PassedOn)
-        } else if is_in(&self.exceptions.allowed) {
+        } else if is_meant(allowed) {
             Ok(WhyReceived::Allowed)
-        } else if is_in(&self.exceptions.blocked) {
-            Err(WhyHeldBack::Blocked)
         } else if is_harmless(&upper) {
             Ok(WhyReceived::PassedOn)
         } else if NEVER_ALLOWED.contains(&upper.as_str()) {
@@ -339,6 +385,11 @@ impl<'a> Rules<'a> {
             Ok(WhyReceived::PassedOn)
         }
     }
+}
+
+/// Whether an entry of a list means a variable: its name or a glob, in any capitals.
+fn is_like(entry: &str, upper_name: &str) -> bool {
+    glob(&entry.trim().to_ascii_uppercase(), upper_name)
 }
 
 fn is_harmless(name: &str) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{PassedOn, Receiver, WhyHeldBack, WhyReceived, child_variables};
+use super::{PassedOn, Receiver, WhyHeldBack, WhyReceived, child_variables, inherited};
 use crate::env::{HostDirs, HostEnv, SystemClock};
 use crate::secret::Secret;
 use crate::servers::{Switches, resolve};
@@ -18,7 +18,7 @@ fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn exceptions() -> EnvExceptions {
     EnvExceptions {
         allowed: vec!["my_api_key".to_owned(), "BOTH".to_owned()],
-        blocked: vec!["NOTES".to_owned(), "BOTH".to_owned(), "PATH".to_owned(), "LANG".to_owned()],
+        blocked: ["NOTES", "BOTH", "PATH", "user", "LANG", "MY_NOTES_*"].map(str::to_owned).to_vec(),
         of_project: vec!["NODE_OPTIONS".to_owned(), "GIT_CONFIG_COUNT".to_owned()],
     }
 }
@@ -27,8 +27,11 @@ fn exceptions() -> EnvExceptions {
 fn each_rule_decides_in_its_turn() {
     let token = format!("ghp_{}", "a".repeat(36));
     let cases = [
-        ("PATH", "/bin", true),
-        ("PATH", token.as_str(), true),
+        ("PATH", "/bin", false),
+        ("USER", "ada", false),
+        ("LOGNAME", "ada", true),
+        ("LOGNAME", token.as_str(), false),
+        ("TERM", "http://ada:sesame@h/", false),
         ("LANG", "C", false),
         ("TMPDIR", "/tmp", true),
         ("TMPDIR", token.as_str(), false),
@@ -45,6 +48,7 @@ fn each_rule_decides_in_its_turn() {
         ("MY_API_KEY", token.as_str(), false),
         ("OTHER_API_KEY", "plain", false),
         ("NOTES", "plain", false),
+        ("MY_NOTES_OF_TODAY", "plain", false),
         ("BOTH", "plain", true),
         ("DATABASE_URL", "x", false),
         ("database_url", "x", false),
@@ -54,7 +58,7 @@ fn each_rule_decides_in_its_turn() {
         ("TOOLGATE_HOME", "/t", true),
         ("TOOLGATE_API_KEY", "x", false),
         ("TOOLGATE_TRUST_WORKSPACE", "true", false),
-        ("TOOLGATE_IDE_WORKSPACE_TRUST", "true", false),
+        ("TOOLGATE_IDE_TRUST", "trusted", false),
     ];
     for (name, value, expected) in cases {
         let passed = PassedOn::from_host(&map(&[(name, value)]), &exceptions(), Receiver::Shell);
@@ -65,7 +69,8 @@ fn each_rule_decides_in_its_turn() {
 #[test]
 fn a_server_gets_what_programs_need_and_nothing_else() {
     let cases = [
-        ("PATH", true),
+        ("PATH", false),
+        ("SHELL", true),
         ("HOME", true),
         ("LC_ALL", true),
         ("XDG_RUNTIME_DIR", true),
@@ -82,7 +87,7 @@ fn a_server_gets_what_programs_need_and_nothing_else() {
         let passed = PassedOn::from_host(&host, &exceptions(), Receiver::Server);
         assert_eq!(passed.names().any(|one| one == name), expected, "{name}");
         assert!(
-            name == "NOTES"
+            ["NOTES", "PATH"].contains(&name)
                 || PassedOn::from_host(&host, &exceptions(), Receiver::Shell).names().any(|one| one == name)
         );
     }
@@ -104,11 +109,11 @@ fn in_automation_only_what_is_known_passes() {
 fn what_the_settings_say_comes_last_and_is_never_held_back() {
     let host = map(&[("EDITOR", "vi"), ("TOOLGATE", "0"), ("API_KEY", "of the host")]);
     let passed = PassedOn::from_host(&host, &EnvExceptions::default(), Receiver::Shell);
-    assert_eq!(passed.for_child(BTreeMap::new()), map(&[("EDITOR", "vi"), ("TOOLGATE", "1")]));
+    assert_eq!(passed.for_child(BTreeMap::new(), BTreeMap::new()), map(&[("EDITOR", "vi"), ("TOOLGATE", "1")]));
     let configured = [("EDITOR", "ed"), ("API_KEY", "sesame")];
     let configured = configured.map(|(name, value)| (name.to_owned(), Secret::new(value))).into();
     let expected = map(&[("API_KEY", "sesame"), ("EDITOR", "ed"), ("TOOLGATE", "1")]);
-    assert_eq!(passed.for_child(configured), expected);
+    assert_eq!(passed.for_child(BTreeMap::new(), configured), expected);
     assert!(!format!("{passed:?}").contains("vi"));
 }
 
@@ -140,7 +145,7 @@ fn people_are_told_names_and_reasons() {
     let set = resolve(&[layer], &Switches::default(), &env);
     let variables = child_variables(&env, &exceptions(), &set.active[0]).unwrap();
     let received: Vec<_> = variables.received.iter().map(|(name, why)| format!("{name} {}", why.as_str())).collect();
-    let expected = ["EDITOR declared", "MY_API_KEY allowed", "PATH needed", "SHARED_TOKEN declared", "TOOLGATE mark"];
+    let expected = ["EDITOR declared", "MY_API_KEY allowed", "SHARED_TOKEN declared", "TOOLGATE mark"];
     assert_eq!(received, expected);
     let held_back: Vec<_> = variables.held_back.iter().map(|(name, why)| format!("{name} {}", why.as_str())).collect();
     let expected = [
@@ -149,6 +154,7 @@ fn people_are_told_names_and_reasons() {
         "LANG blocked",
         "NOTES blocked",
         "OTHER_API_KEY secret_by_name",
+        "PATH blocked",
         "REMOTE secret_by_value",
     ];
     assert_eq!(held_back, expected);
@@ -162,6 +168,81 @@ fn people_are_told_names_and_reasons() {
 }
 
 #[test]
+fn a_server_inherits_what_its_entry_names() {
+    let token = format!("ghp_{}", "a".repeat(36));
+    let host = map(&[
+        ("PATH", "/bin"),
+        ("LOGNAME", &token),
+        ("EDITOR", "vi"),
+        ("AWS_PROFILE", "work"),
+        ("AWS_SECRET_ACCESS_KEY", "sesame"),
+        ("GH_TOKEN", &token),
+        ("NOTES", "plain"),
+        ("DATABASE_URL", "x"),
+        ("NODE_OPTIONS", "--require=x"),
+        ("SHELL_FUNCTION", "() { :; }"),
+        ("TOOLGATE_TRUST_WORKSPACE", "true"),
+        ("TOOLGATE_IDE_TRUST", "trusted"),
+    ]);
+    let all = ["AWS_PROFILE", "AWS_SECRET_ACCESS_KEY", "DATABASE_URL", "EDITOR", "GH_TOKEN", "LOGNAME"];
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&[], &[]),
+        (&["EDITOR"], &["EDITOR"]),
+        (&["gh_token"], &["GH_TOKEN"]),
+        (&["AWS_*"], &["AWS_PROFILE", "AWS_SECRET_ACCESS_KEY"]),
+        (&["NOTES", "NODE_OPTIONS", "SHELL_FUNCTION", "NONE"], &[]),
+        (&["TOOLGATE_*"], &[]),
+        (&["TOOLGATE_IDE_TRUST"], &["TOOLGATE_IDE_TRUST"]),
+        (&["*"], &all),
+    ];
+    let exceptions = EnvExceptions { blocked: vec!["NOTES".to_owned(), "PATH".to_owned()], ..exceptions() };
+    for (inherit, expected) in cases {
+        let inherit: Vec<String> = inherit.iter().map(|&name| name.to_owned()).collect();
+        let found = inherited(&host, &exceptions, &inherit);
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected, "{inherit:?}");
+    }
+}
+
+#[test]
+fn a_star_in_the_allowed_names_means_every_variable() {
+    let token = format!("ghp_{}", "a".repeat(36));
+    let host = [("EDITOR", "vi"), ("GH_TOKEN", token.as_str()), ("AWS_KEY", "x"), ("NOTES", "x"), ("FN", "() { :; }")];
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&[], &["TOOLGATE"]),
+        (&["AWS_*"], &["AWS_KEY", "TOOLGATE"]),
+        (&["GH_*"], &["TOOLGATE"]),
+        (&["*"], &["AWS_KEY", "EDITOR", "GH_TOKEN", "TOOLGATE"]),
+    ];
+    for (allowed, expected) in cases {
+        let allowed = allowed.iter().map(|&name| name.to_owned()).collect();
+        let exceptions = EnvExceptions { allowed, blocked: vec!["NOTES".to_owned()], of_project: Vec::new() };
+        let passed = PassedOn::from_host(&map(&host), &exceptions, Receiver::Server);
+        assert_eq!(passed.names().collect::<Vec<_>>(), expected, "{:?}", exceptions.allowed);
+    }
+}
+
+/// What comes with a folder or an extension cannot hand out what the person has.
+#[test]
+fn only_the_person_and_the_administrator_say_what_is_inherited() {
+    use SettingsSource as S;
+    let env = host(&[("EDITOR", "vi")]);
+    let text = r#"{"mcpServers": {"x": {"command": "c", "inheritEnv": true}}}"#;
+    for (source, expected) in [
+        (S::User, true),
+        (S::SystemOverrides, true),
+        (S::CommandLine, true),
+        (S::Workspace, false),
+        (S::Extension, false),
+    ] {
+        let layer = read_text(text, Path::new("/s.json"), source).unwrap();
+        let set = resolve(&[layer], &Switches::default(), &env);
+        let told = child_variables(&env, &EnvExceptions::default(), &set.active[0]).unwrap();
+        let is_inherited = told.received.contains(&("EDITOR".to_owned(), WhyReceived::Inherited));
+        assert_eq!((is_inherited, set.diagnostics.is_empty()), (expected, expected), "{source}");
+    }
+}
+
+#[test]
 fn what_is_told_is_what_is_passed() {
     let token = format!("ghp_{}", "a".repeat(36));
     let env = host(&[("PATH", "/bin"), ("A", "b"), ("A_KEY", "b"), ("B", &token), ("GIT_CONFIG_COUNT", "0")]);
@@ -170,6 +251,6 @@ fn what_is_told_is_what_is_passed() {
     let server = &resolve(&[layer], &Switches::default(), &env).active[0];
     let told = child_variables(&env, &EnvExceptions::default(), server).unwrap();
     let passed = PassedOn::from_host(&env.vars, &EnvExceptions::default(), Receiver::Server);
-    let passed = passed.for_child([("OWN".to_owned(), Secret::new("1"))].into());
+    let passed = passed.for_child(BTreeMap::new(), [("OWN".to_owned(), Secret::new("1"))].into());
     assert_eq!(told.received.iter().map(|(name, _)| name).collect::<Vec<_>>(), passed.keys().collect::<Vec<_>>());
 }

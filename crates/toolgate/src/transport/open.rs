@@ -14,7 +14,7 @@ use toolgate_wire::transport::pair::pair;
 use toolgate_workspace::{Workspace, WorkspaceOptions};
 use url::Url;
 
-use super::child_env::{PassedOn, Receiver};
+use super::child_env::{PassedOn, Receiver, inherited};
 use super::header_helper::HeaderHelper;
 use super::secrets::{Place, Secrets};
 use super::stderr_mask::mask;
@@ -28,6 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 use crate::servers::config::BUILT_IN_SERVERS;
 use crate::servers::remote::{HeaderCheck, check_header, check_url};
+use crate::servers::secret_look::{names_a_secret, value_looks_secret};
 use crate::servers::{HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig};
 use crate::settings::EnvExceptions;
 use crate::settings::raw::AuthProviderType;
@@ -151,9 +152,14 @@ impl Opener {
         for (name, value) in &stdio.env {
             configured.insert(name.clone(), secrets.fill(Place::Variable(name), value).await?);
         }
-        let given = secrets.followed().chain(configured.values()).cloned().collect();
+        let inherited = inherited(&self.env.vars, &self.exceptions, &stdio.inherit_env);
+        let looks_secret = |(name, value): &(&String, &String)| {
+            names_a_secret(&name.to_ascii_uppercase()) || value_looks_secret(value)
+        };
+        let of_host = inherited.iter().filter(looks_secret).map(|(_, value)| Secret::new(value.as_str()));
+        let given = secrets.followed().chain(configured.values()).cloned().chain(of_host).collect();
         child.mask = Some(mask(given));
-        child.env = variables(&self.passed_on, configured);
+        child.env = variables(self.passed_on.for_child(inherited, configured));
         child.cwd = Some(stdio.cwd.clone().unwrap_or_else(|| self.env.workspace.clone()));
         Ok(child)
     }
@@ -209,7 +215,8 @@ impl Opener {
             ));
         }
         let of_shell = PassedOn::from_host(&self.env.vars, &self.exceptions, Receiver::Shell);
-        let options = WorkspaceOptions::new().shell_env(variables(&of_shell, BTreeMap::new()));
+        let options =
+            WorkspaceOptions::new().shell_env(variables(of_shell.for_child(BTreeMap::new(), BTreeMap::new())));
         let workspace = Workspace::open(&self.env.workspace, options)
             .map_err(|error| Error::new(ErrorKind::Spawn, error.to_string()))?;
         let (ours, theirs) = pair();
@@ -261,7 +268,6 @@ async fn account(
     Ok(Account { server: server.name.clone(), url, options })
 }
 
-fn variables(passed_on: &PassedOn, configured: BTreeMap<String, Secret>) -> Vec<(OsString, OsString)> {
-    let variables = passed_on.for_child(configured).into_iter();
-    variables.map(|(name, value)| (name.into(), value.into())).collect()
+fn variables(variables: BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
+    variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }

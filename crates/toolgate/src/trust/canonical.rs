@@ -112,6 +112,7 @@ impl Canonical {
         self.optional_map("headers", server.headers.as_ref());
         self.optional_text("headersHelper", server.headers_helper.as_ref());
         self.optional_text("httpUrl", server.http_url.as_ref());
+        self.optional_list("inheritEnv", server.inherit_env.as_ref());
         self.optional_list("includeTools", server.include_tools.as_ref());
         self.optional("oauth", server.oauth.as_ref(), |canonical, oauth| canonical.value(&oauth.value));
         self.optional_text("targetAudience", server.target_audience.as_ref());

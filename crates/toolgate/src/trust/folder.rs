@@ -15,7 +15,7 @@ use crate::trust::rules::{self, Rules, TrustLevel, real};
 pub const THIS_RUN_VARIABLE: &str = "TOOLGATE_TRUST_WORKSPACE";
 
 /// The variable by which an editor tells what it decided.
-pub const EDITOR_VARIABLE: &str = "TOOLGATE_IDE_WORKSPACE_TRUST";
+pub const EDITOR_VARIABLE: &str = "TOOLGATE_IDE_TRUST";
 
 /// Whether what a folder brings may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,16 +98,19 @@ pub struct Folder {
 /// Decides about the workspace folder: this run, the switch, the editor, the rules; the first that has something to say. When nobody has, a
 /// folder that brings nothing is trusted, and any other is undecided.
 ///
+/// An editor does not lift a kept denial, and an entry that changed since it was recorded is asked about as with a rule.
+///
 /// `settings` has the layers of the person and the administrator in force, and what the folder brings beside them. `this_run` is the flag that
 /// decides for this run alone; the variable [`THIS_RUN_VARIABLE`] does the same.
 ///
 /// # Errors
-/// When one of the variables is neither `true` nor `false`, or a file with decisions cannot be read.
+/// When one of the variables has another value than its two words, or a file with decisions cannot be read.
 pub fn judge(env: &HostEnv, settings: &Settings, this_run: Option<bool>) -> Result<Folder> {
     let path = real(&env.workspace);
     let (trust, by) = decide(env, settings, &path, this_run)?;
-    let is_ruled = trust == FolderTrust::Trusted && matches!(by, DecidedBy::Rule { .. });
-    let compared = if is_ruled { entries::compare(env, &path, settings)? } else { Compared::Recorded(BTreeMap::new()) };
+    let is_compared = trust == FolderTrust::Trusted && matches!(by, DecidedBy::Rule { .. } | DecidedBy::Editor);
+    let compared =
+        if is_compared { entries::compare(env, &path, settings)? } else { Compared::Recorded(BTreeMap::new()) };
     let (changes, is_unrecorded) = match compared {
         Compared::Recorded(changes) => (changes, false),
         Compared::Unrecorded => (BTreeMap::new(), true),
@@ -133,13 +136,17 @@ fn decide(env: &HostEnv, settings: &Settings, path: &Path, this_run: Option<bool
         return Ok((FolderTrust::Trusted, DecidedBy::SwitchedOff));
     }
     let brings_something = settings.brought.is_something();
-    match truth(env, EDITOR_VARIABLE)? {
-        Some(true) => return Ok((FolderTrust::Trusted, DecidedBy::Editor)),
-        // An editor distrusts every folder it does not know. It matters only where there is something to distrust.
-        Some(false) if brings_something => return Ok((FolderTrust::Untrusted, DecidedBy::Editor)),
-        Some(false) | None => {}
+    let by_editor = editor_decision(env)?;
+    // An editor distrusts every folder it does not know. It matters only where there is something to distrust.
+    if by_editor == Some(false) && brings_something {
+        return Ok((FolderTrust::Untrusted, DecidedBy::Editor));
     }
-    if let Some(rule) = Rules::read(env)?.deciding(path) {
+    let rules = Rules::read(env)?;
+    let rule = rules.deciding(path);
+    if by_editor == Some(true) && rule.is_none_or(|rule| rule.level != TrustLevel::Not) {
+        return Ok((FolderTrust::Trusted, DecidedBy::Editor));
+    }
+    if let Some(rule) = rule {
         let trust = FolderTrust::of(rule.level != TrustLevel::Not);
         return Ok((trust, DecidedBy::Rule { path: rule.path.clone(), level: rule.level }));
     }
@@ -148,6 +155,19 @@ fn decide(env: &HostEnv, settings: &Settings, path: &Path, this_run: Option<bool
     } else {
         (FolderTrust::Trusted, DecidedBy::NothingBrought)
     })
+}
+
+/// Whether the editor around us trusts the folder, when it says so.
+fn editor_decision(env: &HostEnv) -> Result<Option<bool>> {
+    match env.vars.get(EDITOR_VARIABLE).map(String::as_str) {
+        None | Some("") => Ok(None),
+        Some("trusted") => Ok(Some(true)),
+        Some("untrusted") => Ok(Some(false)),
+        Some(_) => {
+            let message = format!("the variable `{EDITOR_VARIABLE}` is neither `trusted` nor `untrusted`");
+            Err(Error::new(ErrorKind::Settings, message).hinting("set it to one of them, or unset it"))
+        }
+    }
 }
 
 /// A variable that says yes or no. One that is empty says nothing.

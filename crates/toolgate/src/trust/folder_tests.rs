@@ -31,7 +31,7 @@ fn world(said: Said) -> (tempfile::TempDir, HostEnv, Settings) {
     fs::create_dir_all(root.join("w")).unwrap();
     let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
     let mut env = HostEnv { vars: Default::default(), dirs, workspace: root.join("w"), clock: Arc::new(SystemClock) };
-    for (name, value) in [("TOOLGATE_TRUST_WORKSPACE", said.variable), ("TOOLGATE_IDE_WORKSPACE_TRUST", said.editor)] {
+    for (name, value) in [("TOOLGATE_TRUST_WORKSPACE", said.variable), ("TOOLGATE_IDE_TRUST", said.editor)] {
         env.vars.extend(value.map(|value| (name.to_owned(), value.to_owned())));
     }
     if let Some(level) = said.rule {
@@ -67,7 +67,7 @@ fn the_first_who_has_something_to_say_decides() {
         flag: Some(false),
         variable: Some("false"),
         switch: Some(true),
-        editor: Some("false"),
+        editor: Some("untrusted"),
         rule: Some("DO_NOT_TRUST"),
         brings_nothing: false,
     };
@@ -83,8 +83,11 @@ fn the_first_who_has_something_to_say_decides() {
         (Said { flag: None, variable: None, switch: Some(false), ..all_against }, Trusted, "switched-off"),
         (Said { flag: None, variable: Some(""), switch: Some(false), ..all_against }, Trusted, "switched-off"),
         (Said { flag: None, variable: None, ..all_against }, Untrusted, "editor"),
-        (Said { flag: None, variable: None, editor: Some("true"), ..all_against }, Trusted, "editor"),
-        (Said { editor: Some("false"), rule: Some("TRUST_FOLDER"), ..nobody }, Untrusted, "editor"),
+        // An editor does not lift what the person denied.
+        (Said { flag: None, variable: None, editor: Some("trusted"), ..all_against }, Untrusted, "rule"),
+        (Said { editor: Some("trusted"), ..nobody }, Trusted, "editor"),
+        (Said { editor: Some("trusted"), rule: Some("TRUST_FOLDER"), ..nobody }, Trusted, "editor"),
+        (Said { editor: Some("untrusted"), rule: Some("TRUST_FOLDER"), ..nobody }, Untrusted, "editor"),
         (Said { editor: Some(""), rule: Some("TRUST_FOLDER"), ..nobody }, Trusted, "rule"),
         (Said { rule: Some("TRUST_FOLDER"), ..nobody }, Trusted, "rule"),
         (Said { rule: Some("TRUST_PARENT"), ..nobody }, Trusted, "rule"),
@@ -101,12 +104,12 @@ fn a_folder_that_brings_nothing_needs_no_decision_but_can_be_distrusted() {
     let nothing = Said { brings_nothing: true, ..Said::default() };
     let cases = [
         (nothing, Trusted, "nothing-brought"),
-        (Said { editor: Some("false"), ..nothing }, Trusted, "nothing-brought"),
-        (Said { editor: Some("true"), ..nothing }, Trusted, "editor"),
+        (Said { editor: Some("untrusted"), ..nothing }, Trusted, "nothing-brought"),
+        (Said { editor: Some("trusted"), ..nothing }, Trusted, "editor"),
         (Said { variable: Some("false"), ..nothing }, Untrusted, "this-run"),
         (Said { flag: Some(false), ..nothing }, Untrusted, "this-run"),
         (Said { rule: Some("DO_NOT_TRUST"), ..nothing }, Untrusted, "rule"),
-        (Said { editor: Some("false"), rule: Some("DO_NOT_TRUST"), ..nothing }, Untrusted, "rule"),
+        (Said { editor: Some("untrusted"), rule: Some("DO_NOT_TRUST"), ..nothing }, Untrusted, "rule"),
         (Said { rule: Some("TRUST_FOLDER"), ..nothing }, Trusted, "rule"),
     ];
     for (said, trust, by) in cases {
@@ -115,11 +118,11 @@ fn a_folder_that_brings_nothing_needs_no_decision_but_can_be_distrusted() {
 }
 
 #[test]
-fn variables_say_true_or_false() {
-    for value in ["1", "yes", "TRUE", " true"] {
+fn variables_say_one_of_two_words() {
+    for value in ["1", "yes", "TRUE", " true", "Trusted"] {
         for (name, said) in [
             ("TOOLGATE_TRUST_WORKSPACE", Said { variable: Some(value), ..Said::default() }),
-            ("TOOLGATE_IDE_WORKSPACE_TRUST", Said { editor: Some(value), ..Said::default() }),
+            ("TOOLGATE_IDE_TRUST", Said { editor: Some(value), ..Said::default() }),
         ] {
             let (_folder, env, settings) = world(said);
             let error = judge(&env, &settings, None).unwrap_err();
@@ -127,6 +130,25 @@ fn variables_say_true_or_false() {
             assert!(error.to_string().contains(name), "{error}");
         }
     }
+}
+
+/// An editor that trusts a folder does not answer the question about an entry that is not what it was.
+#[test]
+fn an_editor_does_not_confirm_an_entry_that_changed() {
+    let (_folder, env, mut settings) = world(Said { editor: Some("trusted"), ..Said::default() });
+    let bring = |settings: &mut Settings, command: &str| {
+        let text = format!(r#"{{"mcpServers": {{"x": {{"command": "{command}"}}}}}}"#);
+        let layer = read_text(&text, Path::new("/w/.toolgate/settings.json"), SettingsSource::Workspace).unwrap();
+        settings.brought.layers = vec![layer];
+    };
+    bring(&mut settings, "one");
+    let judged = judge(&env, &settings, None).unwrap();
+    assert!(judged.is_trusted() && judged.unconfirmed().is_empty());
+    judged.record_first_use(&env, &settings).unwrap();
+    bring(&mut settings, "other");
+    let judged = judge(&env, &settings, None).unwrap();
+    assert_eq!(judged.by().as_str(), "editor");
+    assert!(judged.unconfirmed().contains("x"), "{judged:?}");
 }
 
 #[test]

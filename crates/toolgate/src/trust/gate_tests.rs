@@ -16,7 +16,13 @@ use crate::settings::{Brought, Settings};
 use crate::trust::{TrustLevel, confirm_all, judge, set_rule};
 
 fn server(name: &str, source: SettingsSource, path: &str) -> ServerConfig {
-    let stdio = StdioConfig { command: "true".to_owned(), args: Vec::new(), env: Default::default(), cwd: None };
+    let stdio = StdioConfig {
+        command: "true".to_owned(),
+        args: Vec::new(),
+        env: Default::default(),
+        inherit_env: Vec::new(),
+        cwd: None,
+    };
     ServerConfig {
         name: ServerName::new(name).unwrap(),
         transport: TransportConfig::Stdio(stdio),

@@ -413,6 +413,7 @@ fn with_stderr(trouble: CommandError, stderr: Option<&str>) -> CommandError {
 const fn reason_word(reason: &SetAsideReason) -> &'static str {
     match reason {
         SetAsideReason::NotAllowed => "not_allowed",
+        SetAsideReason::SwitchedOff { .. } => "switched_off",
         SetAsideReason::Excluded => "excluded",
         SetAsideReason::Disabled => "disabled",
         SetAsideReason::DisabledForSession => "disabled_for_session",

@@ -28,7 +28,7 @@ pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Endin
     let rules = rulebook(session, configured.setup())?.policy;
     let printer = &mut session.printer;
     if printer.form() == Form::Json {
-        let wanted = session.options().mode;
+        let wanted = session.options().mode();
         let rules: Vec<&Arc<Rule>> =
             rules.rules().filter(|rule| wanted.is_none_or(|mode| counts_in(rule, mode))).collect();
         session.printer.json(|json| {
@@ -36,7 +36,7 @@ pub(crate) fn run(session: &mut Session, _arguments: &Arguments) -> Result<Endin
         })?;
         return Ok(Ending::Done);
     }
-    if let Some(mode) = session.options().mode {
+    if let Some(mode) = session.options().mode() {
         section(session, mode, rules.rules().filter(|rule| counts_in(rule, mode)))?;
         return Ok(Ending::Done);
     }

@@ -251,7 +251,7 @@ fn arguments_that_a_tool_does_not_take_are_found() {
             "toolName = 'a'; decision = 'deny'; priority = 1; when = {{not = {{'{pointer}' = {{present = true}}}}}}"
         );
         let rule = parsed(&rule_text(&body), Tier::User).rules.remove(0);
-        let found = lint_against_schema(&rule, schema);
+        let found = lint_against_schema(&rule, schema, None);
         assert_eq!(found.len(), usize::from(hint.is_some()), "{pointer}: {found:?}");
         if let (Some(hint), Some(found)) = (hint, found.first()) {
             assert!(found.is_error() && found.line == 1 && found.message.contains("points at nothing"), "{found}");
@@ -267,7 +267,7 @@ fn arguments_that_a_tool_does_not_take_are_found() {
         })
     };
     rule.conditions = vec![entry("path"), entry("pats")];
-    let found = lint_against_schema(&rule, &listed);
+    let found = lint_against_schema(&rule, &listed, None);
     assert_eq!(found.len(), 1);
     assert!(found[0].message.contains("`pats=`"), "{found:?}");
 }

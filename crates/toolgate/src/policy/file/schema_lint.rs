@@ -8,6 +8,7 @@ use crate::filter::ArgumentPattern;
 use crate::policy::rule::{Condition, Rule};
 use crate::policy::when::Segment;
 use crate::server_name::ServerName;
+use crate::servers::built_in_tools::real_arguments;
 use crate::settings::diagnostic::visible;
 
 /// Keywords that say where else arguments may be described; what they lead to is not looked at.
@@ -41,8 +42,9 @@ pub struct KnownTool<'a> {
 pub fn lint_against_tools<'r>(rules: impl Iterator<Item = &'r Rule>, known: &[KnownTool<'_>]) -> Vec<Finding> {
     let of_rule = |rule: &'r Rule| {
         let mut about = known.iter().filter(|tool| rule.is_about_tool(tool.server, tool.builtin, tool.tool));
-        let first = lint_against_schema(rule, about.next()?.schema);
-        let is_wrong = !first.is_empty() && about.all(|tool| !lint_against_schema(rule, tool.schema).is_empty());
+        let lint = |tool: &KnownTool<'_>| lint_against_schema(rule, tool.schema, tool.builtin);
+        let first = lint(about.next()?);
+        let is_wrong = !first.is_empty() && about.all(|tool| !lint(tool).is_empty());
         is_wrong.then_some(first)
     };
     rules.filter(|rule| rule.speaks_of_arguments()).filter_map(of_rule).flatten().collect()
@@ -50,18 +52,29 @@ pub fn lint_against_tools<'r>(rules: impl Iterator<Item = &'r Rule>, known: &[Kn
 
 /// The arguments that a rule looks at and the tool with this input schema cannot be given. A schema that can be read in more than one way is not
 /// held against a rule.
-pub(super) fn lint_against_schema(rule: &Rule, schema: &Value) -> Vec<Finding> {
+pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    // An argument of a built-in tool may be written by another name that it has.
+    let missing_step = |segments: &[Segment]| {
+        let missing = missing_step(schema, segments)?;
+        let (Some(Segment::Key(first)), Some(_)) = (segments.first(), builtin) else { return Some(missing) };
+        let rest = segments.get(1..).unwrap_or_default();
+        let is_known = |own: &str| {
+            let renamed: Vec<_> = std::iter::once(Segment::Key(own.to_owned())).chain(rest.iter().cloned()).collect();
+            self::missing_step(schema, &renamed).is_none()
+        };
+        (!real_arguments(first).any(is_known)).then_some(missing)
+    };
     for condition in &rule.conditions {
         match condition {
             Condition::When(when) => {
                 for pointer in when.pointers() {
-                    let missing = missing_step(schema, pointer.segments());
+                    let missing = missing_step(pointer.segments());
                     findings.extend(missing.map(|missing| finding(rule, &format!("`{pointer}`"), &missing)));
                 }
             }
             Condition::Entry(ArgumentPattern::Key { key, .. }) => {
-                let missing = missing_step(schema, &[Segment::Key(key.clone())]);
+                let missing = missing_step(&[Segment::Key(key.clone())]);
                 findings.extend(missing.map(|missing| finding(rule, &format!("`{key}=`"), &missing)));
             }
             _ => {}

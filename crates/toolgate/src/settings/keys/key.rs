@@ -23,6 +23,8 @@ pub(crate) enum Shape {
     List,
     /// A list of strings; one string alone is taken for a list of one.
     ListOrOne,
+    /// A list of strings, or `true` for all there is.
+    ListOrAll,
     /// An object whose values are strings.
     Map,
     /// A number.
@@ -205,6 +207,7 @@ pub(crate) fn visit(keys: &'static [Key], above: &str, each: &mut dyn FnMut(&str
             Shape::Text
             | Shape::List
             | Shape::ListOrOne
+            | Shape::ListOrAll
             | Shape::Map
             | Shape::Number(_)
             | Shape::Truth

@@ -17,6 +17,12 @@ pub(crate) const SERVER: &[Key] = &[
         Shape::Map,
         "Variables for `command`, beside the few it gets anyway. An explicit entry is never held back.",
     ),
+    field(
+        "inheritEnv",
+        Shape::ListOrAll,
+        "Variables of yours that `command` gets as well, secret or not: names, `*` in them for anything, or `true` for all. `blocked` wins. Only in your own settings and the administrator's.",
+    )
+    .preset(Preset::InWords("none")),
     field("cwd", Shape::Text, "The folder `command` runs in. A relative path starts at the workspace folder.")
         .preset(Preset::InWords("the workspace folder")),
     field(

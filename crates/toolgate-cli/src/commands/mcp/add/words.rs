@@ -65,8 +65,7 @@ fn sort_behind(words: Vec<OsString>, add: usize, command: &Command) -> Sorted {
             break;
         }
         let is_behind = positionals.len() >= NAME_AND_COMMAND;
-        // Many programs call a host `-h`.
-        let option = OurOption::of(&word, command).filter(|option| !(is_behind && option.is_short_help()));
+        let option = OurOption::of(&word, command).filter(|option| !(is_behind && option.is_likely_theirs()));
         match option {
             Some(option) => {
                 if is_behind && option.arg.get_long() != Some("json") {
@@ -119,8 +118,9 @@ impl<'a> OurOption<'a> {
         self.value.is_none() && self.arg.get_action().takes_values()
     }
 
-    fn is_short_help(&self) -> bool {
-        self.typed == "-h"
+    /// Whether it stands for something else with many programs: a host, `npx -y`, a log of the server.
+    fn is_likely_theirs(&self) -> bool {
+        ["-h", "-y", "--yolo", "--log-file", "--include-directories"].contains(&self.typed)
     }
 
     /// One word that can be read wherever it stands.

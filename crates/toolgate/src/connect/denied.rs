@@ -1,0 +1,61 @@
+//! Signs in the output of a stdio server that another service refused its credentials: a missing variable is the usual cause.
+
+use crate::error::Error;
+use crate::servers::{ServerConfig, TransportConfig};
+
+/// Statuses of HTTP that refuse credentials, and the words that programs print for them.
+const SIGNS: [(&str, &str); 4] =
+    [("401", "HTTP 401"), ("unauthorized", "HTTP 401"), ("403", "HTTP 403"), ("forbidden", "HTTP 403")];
+
+/// The status that a text says, when it says that credentials were refused.
+#[must_use]
+pub fn denied_status(text: &str) -> Option<&'static str> {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric()).collect();
+    SIGNS.iter().find(|(sign, _)| words.contains(sign)).map(|(_, status)| *status)
+}
+
+/// What to do about a stdio server whose output says that its credentials were refused. `None` for any other output or server.
+#[must_use]
+pub fn env_hint(config: &ServerConfig, output: &str) -> Option<String> {
+    let TransportConfig::Stdio(_) = &config.transport else { return None };
+    let status = denied_status(output)?;
+    let name = &config.name;
+    Some(format!(
+        "its output says {status}: a key or token may be missing; name it in `env` or `inheritEnv` of `{name}` in {}",
+        config.origin
+    ))
+}
+
+/// The error with that hint, unless it has another one.
+pub(crate) fn with_env_hint(config: &ServerConfig, error: Error, output: &str) -> Error {
+    match env_hint(config, output) {
+        Some(hint) if error.hint().is_none() => error.hinting(hint),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::denied_status;
+
+    #[test]
+    fn a_refusal_is_known_by_its_status_or_its_word() {
+        let cases = [
+            ("Error: Request failed with status code 401", Some("HTTP 401")),
+            ("GitHub API: 401 Unauthorized", Some("HTTP 401")),
+            ("HTTP/1.1 403 Forbidden", Some("HTTP 403")),
+            ("fatal: Unauthorized.", Some("HTTP 401")),
+            ("{\"status\":403}", Some("HTTP 403")),
+            ("[error] FORBIDDEN", Some("HTTP 403")),
+            ("listening on port 4010", None),
+            ("took 1401 ms", None),
+            ("404 Not Found", None),
+            ("unauthorizedly", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(denied_status(text), expected, "{text}");
+        }
+    }
+}
