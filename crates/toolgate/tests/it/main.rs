@@ -44,6 +44,8 @@ mod policy_docs;
 mod recording;
 mod reload;
 mod secrets;
+mod shell_evasion;
+mod shell_rows;
 mod support;
 mod trust;
 mod unread;
