@@ -438,6 +438,9 @@ pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 /// Words of a program that runs others in which the beginning of what it runs is looked for; each is compared with all that follow.
 pub const SHELL_RUNNER_WORDS_MAX: usize = 64;
 
+/// Words of one shell command that may be run and are kept, each a place at which a restriction may begin; with more it could be any command.
+pub const SHELL_DOUBTS_MAX: usize = 1_024;
+
 /// Here-documents and shifts in one shell command; the scanner keeps what it knows of them in one kilobyte.
 pub const SHELL_HERE_DOCUMENTS_MAX: usize = 32;
 

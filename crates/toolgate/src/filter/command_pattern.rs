@@ -19,7 +19,7 @@ pub(super) fn permits_all(patterns: &[&str], line: &CommandLine<'_>) -> bool {
 /// Whether some simple command could be one that the pattern restricts. What cannot be read, and what runs others unseen, could be anything.
 pub(super) fn restricts_any(pattern: &str, line: &CommandLine<'_>) -> bool {
     let Ok(script) = line.script.as_ref() else { return true };
-    script.commands.iter().any(|command| command.runs_unseen || possibly(pattern, command))
+    script.commands.iter().any(|command| command.runs_unseen || possibly(pattern, command) || holds(pattern, command))
 }
 
 /// Whether some simple command could be given a variable with such a value.
@@ -55,6 +55,12 @@ fn possibly(pattern: &str, command: &SimpleCommand) -> bool {
     }
     let text = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
     glob(&format!("{beginning}*"), &text) || command.could_be_like(beginning)
+}
+
+/// Whether such words stand in a command where they may be run.
+fn holds(pattern: &str, command: &SimpleCommand) -> bool {
+    let beginning = without_last_stars(pattern);
+    if beginning.contains('*') { command.could_hold_like(beginning) } else { command.could_hold(beginning) }
 }
 
 /// A pattern is a beginning anyway, so `git *` is `git`.

@@ -112,9 +112,9 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
                 || reach == Reach::Restriction && subject.marked_readings().iter().any(|it| pattern.is_match(it));
             Fit::of(pattern.is_match(subject.marked()) || is_meant())
         }
-        Condition::CommandPrefix(prefixes) => commands_fit(subject, reach, |command| {
-            Fit::of(prefixes.iter().any(|prefix| command.begins_with(prefix, reach)))
-        }),
+        Condition::CommandPrefix(prefixes) => {
+            commands_fit(subject, reach, |command| prefixes_fit(prefixes, command, reach))
+        }
         Condition::CommandRegex(pattern) => commands_fit(subject, reach, |command| regex_fits(pattern, command, reach)),
         Condition::Entry(pattern) => entry_fits(pattern, subject, reach),
         Condition::Annotations(expected) => Fit::of(annotations_fit(expected, subject.facts.annotations)),
@@ -154,6 +154,15 @@ fn commands_fit(subject: &Subject<'_>, reach: Reach, fits: impl Fn(&SimpleComman
     }
 }
 
+/// Whether a command begins with one of these; for a restriction it cannot be told where they stand in it and may be run.
+fn prefixes_fit(prefixes: &[String], command: &SimpleCommand, reach: Reach) -> Fit {
+    if prefixes.iter().any(|prefix| command.begins_with(prefix, reach)) {
+        return Fit::Yes;
+    }
+    let holds = || prefixes.iter().any(|prefix| command.could_hold(prefix));
+    if reach == Reach::Restriction && holds() { Fit::Unsure } else { Fit::No }
+}
+
 /// Whether a command begins as the pattern says.
 fn regex_fits(pattern: &Regex, command: &SimpleCommand, reach: Reach) -> Fit {
     // The first match is the leftmost: if any begins at the beginning, it is that one.
@@ -163,7 +172,8 @@ fn regex_fits(pattern: &Regex, command: &SimpleCommand, reach: Reach) -> Fit {
     }
     // `$tool --force` can be any program.
     let is_unknown = command.words.first().is_some_and(|program| program.literal.is_none());
-    if reach == Reach::Restriction && is_unknown { Fit::Unsure } else { Fit::No }
+    let holds = || command.held_texts().any(|text| begins(&text));
+    if reach == Reach::Restriction && (is_unknown || holds()) { Fit::Unsure } else { Fit::No }
 }
 
 /// Whether the call is one of those an entry means. Where that hangs on a command that cannot be taken apart, it cannot be told.
@@ -176,10 +186,10 @@ fn entry_fits(pattern: &ArgumentPattern, subject: &Subject<'_>, reach: Reach) ->
     let arguments = subject.facts.arguments;
     match (Fit::of(pattern.matches(arguments, reach)), arguments.script()) {
         (Fit::Yes, Some(Err(_))) if is_about_command => Fit::Unsure,
-        (Fit::Yes, Some(Ok(script))) if is_about_command && script.commands.iter().any(|it| it.runs_unseen) => {
+        (Fit::Yes, Some(Ok(script))) if is_about_command && script.commands.iter().any(SimpleCommand::may_run_more) => {
             // It is certain when it would also be so if all were seen.
             let mut seen = script.clone();
-            seen.commands.iter_mut().for_each(|command| command.runs_unseen = false);
+            seen.commands.iter_mut().for_each(SimpleCommand::forget_more);
             let is_certain = pattern.matches(&arguments.with_script(arguments.value(), seen), reach);
             if is_certain { Fit::Yes } else { Fit::Unsure }
         }

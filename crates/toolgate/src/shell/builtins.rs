@@ -3,7 +3,8 @@
 use super::script::{SimpleCommand, Unreadable, Word, excerpt, program_name};
 
 /// Builtins that take names of variables, with the option that does: `bash` runs what is substituted in a subscript, however it is quoted.
-const NAMING: [(&str, Option<&str>); 13] = [
+const NAMING: [(&str, Option<&str>); 14] = [
+    ("wait", Some("-p")),
     ("unset", None),
     ("read", None),
     ("getopts", None),
@@ -19,11 +20,52 @@ const NAMING: [(&str, Option<&str>); 13] = [
     ("[", Some("-v")),
 ];
 
+/// Variables that `bash` keeps as numbers: what they are given is calculated, and runs what stands in the subscripts of names.
+const NUMBERS: [&str; 22] = [
+    "BASHPID",
+    "BASH_ARGV0",
+    "BASH_COMPAT",
+    "BASH_MONOSECONDS",
+    "BASH_SUBSHELL",
+    "COMP_CWORD",
+    "COMP_KEY",
+    "COMP_POINT",
+    "COMP_TYPE",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
+    "HISTCMD",
+    "LINENO",
+    "OPTERR",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+    "TMOUT",
+    "UID",
+];
+
+/// Whether a word `name=value` gives such a variable something that is no number, or one that is not told.
+fn calculates(text: &str) -> bool {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let is_number = !value.is_empty() && value.chars().all(|digit| digit.is_ascii_digit());
+    NUMBERS.contains(&name.trim_end_matches('+')) && !is_number
+}
+
+fn calculated(text: &str) -> Unreadable {
+    let shown = excerpt(text);
+    Unreadable::because(format!("`bash` calculates `{shown}`, which runs what stands in subscripts; use another name"))
+}
+
 /// Variables whose value a shell runs or reads commands from.
 const RUN_VARIABLES: [&str; 7] = ["BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"];
 
 /// Whether the words of a command are all that it reads: some builtins change what later words mean, or run words that are quoted.
 pub(super) fn check(command: &SimpleCommand) -> Result<(), Unreadable> {
+    if let Some(assignment) = command.assignments.iter().find(|assignment| calculates(assignment)) {
+        return Err(calculated(assignment));
+    }
     let Some(program) = command.program() else { return Ok(()) };
     let arguments = command.words.get(1..).unwrap_or_default();
     match program {
@@ -43,7 +85,7 @@ pub(super) fn check(command: &SimpleCommand) -> Result<(), Unreadable> {
 
 /// Whether a flag makes a variable a number or another name, so that what it holds is read again.
 fn is_evaluated(word: &Word) -> bool {
-    word.head.starts_with(['-', '+']) && word.head.contains(['i', 'n'])
+    word.head.starts_with(['-', '+']) && (word.literal.is_none() || word.head.contains(['i', 'n']))
 }
 
 fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadable> {
@@ -53,6 +95,10 @@ fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadabl
         // `export NAME=$value` is written out as far as it is a name.
         None => word.head.is_empty() || word.head.contains('['),
     };
+    if let Some(word) = arguments.iter().find(|word| calculates(word.literal.as_deref().unwrap_or(&word.raw))).filter(|_| takes_names)
+    {
+        return Err(calculated(&word.raw));
+    }
     match arguments.iter().find(may_run).filter(|_| takes_names) {
         Some(word) => Err(Unreadable::because(format!(
             "`{}` may be a name with a subscript, in which commands are run",
@@ -71,7 +117,7 @@ impl SimpleCommand {
         });
         self.assignments.iter().map(String::as_str).chain(declared.filter(|_| is_declaration)).any(|text| {
             let name = text.split('=').next().unwrap_or_default();
-            RUN_VARIABLES.contains(&name)
+            RUN_VARIABLES.contains(&name) || name.starts_with("BASH_FUNC_")
         })
     }
 }

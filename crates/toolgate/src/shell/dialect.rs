@@ -38,6 +38,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "for_statement" => (begins_with(node, "select"), "use `for x in …`"),
         "function_definition" => (begins_with(node, "function"), "write `name() { …; }`"),
         "|&" | "&>" | "&>>" => (true, "write `2>&1`"),
+        ";;" => (node.parent().is_none_or(|parent| parent.kind() != "case_item"), "end a command with one `;`"),
         ";&" | ";;&" => (true, "end each case with `;;`"),
         "test_command" => (written().starts_with("[["), "use `[ … ]`"),
         "compound_statement" | "subshell" => (written().starts_with("(("), "leave a blank between the brackets"),

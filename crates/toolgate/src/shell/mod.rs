@@ -21,9 +21,16 @@ mod words;
 mod wrappers;
 
 mod runners;
+mod runs;
 mod wrapper_options;
 
+mod acting;
+mod doubt;
+mod inline;
+mod sed;
+
 mod git;
+mod git_acts;
 mod operands;
 mod prefix;
 mod risk;

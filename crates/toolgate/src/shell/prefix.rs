@@ -22,6 +22,43 @@ impl SimpleCommand {
         }
     }
 
+    /// Whether the words of a prefix stand in it where it cannot be told that they are data: then it may run them.
+    #[must_use]
+    pub fn could_hold(&self, prefix: &str) -> bool {
+        // Most commands have no such words.
+        if self.doubts.is_empty() {
+            return false;
+        }
+        let wanted = shlex::split(prefix).unwrap_or_else(|| prefix.split_whitespace().map(str::to_owned).collect());
+        self.holds(&wanted, Likeness::Word)
+    }
+
+    /// The same for words in which `*` stands for anything.
+    #[must_use]
+    pub fn could_hold_like(&self, pattern: &str) -> bool {
+        let wanted = || pattern.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        !self.doubts.is_empty() && self.holds(&wanted(), Likeness::Pattern)
+    }
+
+    /// Such words as texts, each of which may be the beginning of a command.
+    pub fn held_texts(&self) -> impl Iterator<Item = String> {
+        let texts = |at: usize| {
+            let words = self.doubts.iter().skip(at).take(SHELL_RUNNER_WORDS_MAX);
+            let words = words.map(Word::shown).take_while(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        (0..self.doubts.len()).map(texts).filter(|text| !text.is_empty())
+    }
+
+    fn holds(&self, wanted: &[String], likeness: Likeness) -> bool {
+        let assignments = wanted.iter().take_while(|word| is_assignment(word)).count();
+        let Some((program, arguments)) = wanted.get(assignments..).and_then(<[String]>::split_first) else {
+            return false;
+        };
+        let wanted = Wanted { program, arguments, likeness };
+        (0..self.doubts.len()).any(|at| self.doubts.get(at..).is_some_and(|words| wanted.could_be(words)))
+    }
+
     fn certainly_begins_with(&self, wanted: &[String]) -> bool {
         let Some((program, _)) = wanted.split_first() else { return false };
         self.assignments.is_empty()
@@ -70,7 +107,7 @@ impl Likeness {
         match (&word.literal, self) {
             (Some(literal), _) => self.is(wanted, literal),
             // Nobody means an option with `*`.
-            (None, Self::Word) => wanted.starts_with(&word.head) && !(wanted.starts_with('-') && is_pattern(word)),
+            (None, Self::Word) => wanted.starts_with(&word.head) && !(wanted.starts_with('-') && word.names_files()),
             (None, Self::Pattern) => {
                 let start = wanted.split('*').next().unwrap_or_default();
                 start.starts_with(&word.head) || word.head.starts_with(start)
@@ -78,20 +115,81 @@ impl Likeness {
         }
     }
 
-    /// Whether a command could receive these arguments first.
-    fn could_continue(self, words: &[Word], wanted: &[String]) -> bool {
-        let mut words = words.iter();
-        for wanted in wanted {
-            match words.next() {
-                // It may become all the words that are still wanted.
-                Some(word) if self.could_be(word, wanted) && word.may_split => return true,
-                Some(word) if self.could_be(word, wanted) => {}
-                _ => return false,
+    /// Whether a command could receive these arguments first. With `skips`, options of its own may stand before each of them, as in
+    /// `npm --silent publish`; whether they take a value is not known.
+    fn could_continue(self, words: &[Word], wanted: &[String], skips: Skips) -> bool {
+        // The places at which the next one may stand.
+        let mut places = vec![0];
+        for (count, wanted) in wanted.iter().enumerate() {
+            let may_skip = match skips {
+                Skips::Nothing => false,
+                Skips::LaterOptions => count > 0,
+                Skips::Options | Skips::Anything => true,
+            };
+            if may_skip {
+                skip(words, wanted, skips, &mut places);
             }
+            let fitting: Vec<usize> = places
+                .into_iter()
+                .filter(|at| words.get(*at).is_some_and(|word| self.could_be(word, wanted)))
+                .collect();
+            // It may become all the words that are still wanted.
+            if fitting.iter().any(|at| words.get(*at).is_some_and(|word| word.may_split)) {
+                return true;
+            }
+            if fitting.is_empty() {
+                return false;
+            }
+            places = fitting.into_iter().map(|at| at + 1).collect();
         }
         true
     }
 }
+
+/// What may stand between the words of a rule in a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Skips {
+    /// Nothing.
+    Nothing,
+    /// Options, but not before the first word.
+    LaterOptions,
+    /// Options.
+    Options,
+    /// Any words: `make build deploy` makes both.
+    Anything,
+}
+
+/// Adds the places that are reached behind options.
+fn skip(words: &[Word], wanted: &str, skips: Skips, places: &mut Vec<usize>) {
+    let Some(first) = places.iter().min().copied() else { return };
+    let mut reached = vec![false; words.len().min(first + SHELL_RUNNER_WORDS_MAX) + 1];
+    places.iter().for_each(|at| {
+        if let Some(place) = reached.get_mut(*at) {
+            *place = true;
+        }
+    });
+    for at in first..reached.len() {
+        let Some(word) = words.get(at).filter(|_| reached.get(at) == Some(&true)) else { continue };
+        let head = word.head.as_str();
+        let is_end = head == "--" && wanted.starts_with('-');
+        let is_option = head.len() > 1 && head.starts_with(['-', '+']) && !is_end;
+        let may_have_value =
+            is_option && head != "--" && !head.contains('=') && words.get(at + 1).is_some_and(|next| !next.head.starts_with('-'));
+        let skipped = [(is_option || skips == Skips::Anything).then_some(at + 1), may_have_value.then_some(at + 2)];
+        for place in skipped.into_iter().flatten() {
+            if let Some(place) = reached.get_mut(place) {
+                *place = true;
+            }
+        }
+    }
+    *places = (0..reached.len()).filter(|at| reached.get(*at) == Some(&true)).collect();
+}
+
+/// Programs that do what each of their operands names.
+const MAKING: [&str; 22] = [
+    "ant", "bmake", "doit", "gmake", "gradle", "gradlew", "grunt", "gulp", "inv", "invoke", "just", "mage", "make", "mvn", "mvnw", "ninja",
+    "nmake", "nox", "rake", "scons", "task", "waf",
+];
 
 /// The words of a rule that restricts.
 struct Wanted<'a> {
@@ -103,13 +201,43 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     fn could_be(&self, words: &[Word]) -> bool {
         let Some((own, words)) = words.split_first() else { return false };
-        let (own, program) = (own.shown().to_ascii_lowercase(), self.program.to_ascii_lowercase());
-        let is_same_program = self.likeness.is(&program, &own)
-            || (!program.contains('/') && self.likeness.is(program_name(&program), program_name(&own)));
-        is_same_program
-            && (self.likeness.could_continue(words, self.arguments)
-                || (program_name(&own) == "rm" && self.removes_alike(words))
-                || (program_name(&own) == "git" && self.could_be_git(words)))
+        if !self.is_program(own.shown()) {
+            return false;
+        }
+        match program_name(own.shown()).to_ascii_lowercase().as_str() {
+            "rm" => self.likeness.could_continue(words, self.arguments, Skips::Nothing) || self.removes_alike(words),
+            "git" => {
+                self.likeness.could_continue(words, self.arguments, Skips::LaterOptions) || self.could_be_git(words)
+            }
+            "npm" if self.is_shortened(words) => true,
+            own if MAKING.contains(&own) => self.likeness.could_continue(words, self.arguments, Skips::Anything),
+            _ => self.likeness.could_continue(words, self.arguments, Skips::Options),
+        }
+    }
+
+    fn is_program(&self, own: &str) -> bool {
+        let (name, wanted) = (program_name(own), program_name(self.program));
+        match self.likeness {
+            Likeness::Word => {
+                own.eq_ignore_ascii_case(self.program) || (!self.program.contains('/') && name.eq_ignore_ascii_case(wanted))
+            }
+            Likeness::Pattern => {
+                let (own, program) = (own.to_ascii_lowercase(), self.program.to_ascii_lowercase());
+                glob(&program, &own) || (!program.contains('/') && glob(program_name(&program), program_name(&own)))
+            }
+        }
+    }
+
+    /// `npm publ`: the beginning of a subcommand is enough to `npm`, where no other begins so.
+    fn is_shortened(&self, words: &[Word]) -> bool {
+        const WHOLE: [&str; 6] = ["install", "run", "dist", "exec", "test", "version"];
+        let Some((wanted, rest)) = self.arguments.split_first() else { return false };
+        let mut operands = words.iter().enumerate().filter(|(_, word)| !word.head.starts_with('-'));
+        let Some((at, written)) = operands.next() else { return false };
+        let Some(text) = written.literal.as_deref() else { return false };
+        let is_beginning = text.len() > 2 && wanted.len() > text.len() && wanted.starts_with(text) && !WHOLE.contains(&text);
+        let behind = words.get(at + 1..).unwrap_or_default();
+        is_beginning && self.likeness.could_continue(behind, rest, Skips::Options)
     }
 
     /// `rm -rf` in all its spellings: the same flags together, apart, in another order or by their long names, and the same files.
@@ -118,18 +246,13 @@ impl Wanted<'_> {
         let (own, wanted) = (Removal::of(words), Removal::of(&wanted));
         let has = |flag: &char| own.flags.contains(flag) || own.may_have_more;
         let files: Vec<String> = wanted.files.iter().map(|file| file.shown().to_owned()).collect();
-        !wanted.flags.is_empty() && wanted.flags.iter().all(has) && self.likeness.could_continue(&own.files, &files)
+        !wanted.flags.is_empty() && wanted.flags.iter().all(has) && self.likeness.could_continue(&own.files, &files, Skips::Nothing)
     }
 
     /// Options before the subcommand do not make it another one.
     fn could_be_git(&self, words: &[Word]) -> bool {
-        git::subcommands(words).iter().any(|rest| self.likeness.could_continue(rest, self.arguments))
+        git::subcommands(words).iter().any(|rest| self.likeness.could_continue(rest, self.arguments, Skips::LaterOptions))
     }
-}
-
-/// Whether it begins with a pattern of file names.
-fn is_pattern(word: &Word) -> bool {
-    word.literal.is_none() && word.raw.starts_with(['*', '?', '['])
 }
 
 /// The arguments of `rm`, told apart.
@@ -147,8 +270,8 @@ impl Removal {
         let mut is_options_end = false;
         for word in words {
             let Some(text) = word.literal.as_deref() else {
-                let could_be_flag = word.head.starts_with('-') || word.head.is_empty();
-                removal.may_have_more |= could_be_flag && !is_options_end && !is_pattern(word);
+                let could_be_flag = word.head.starts_with('-') || word.could_be_option("-");
+                removal.may_have_more |= could_be_flag && !is_options_end;
                 removal.files.push(word.clone());
                 continue;
             };

@@ -170,6 +170,7 @@ impl<'tree> Walk<'tree, '_> {
             is_redirected: step.is_redirected,
             wrapping: Wrapping::Nothing,
             runs_unseen: false,
+            doubts: Vec::new(),
         };
         add(command, self.around, self.found)
     }

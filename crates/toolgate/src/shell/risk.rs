@@ -139,6 +139,17 @@ impl Arguments<'_> {
         })
     }
 
+    /// Whether a word that is not known to its end may be one of these.
+    fn could_have(&self, names: &[&str]) -> bool {
+        let is_open = |word: &&Word| word.literal.is_none();
+        self.0.iter().filter(is_open).any(|word| names.iter().any(|name| word.could_be_option(name)))
+    }
+
+    /// Whether a word may become any others.
+    fn may_split(&self) -> bool {
+        self.0.iter().any(Word::may_be_any)
+    }
+
     /// Whether a letter is among the short flags, alone or with others.
     fn has_letter(&self, letter: char) -> bool {
         self.heads()
@@ -148,24 +159,43 @@ impl Arguments<'_> {
 
 fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
     match program {
-        "rm" => Removal::of(arguments.0).flags.contains(&'f').then_some("`rm` with force removes without asking"),
-        "find" => arguments.has(&FIND_ACTIONS).then_some("`find` runs, removes or writes for every file it finds"),
-        "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"]) || arguments.has_letter('z'))
+        "rm" => {
+            let removal = Removal::of(arguments.0);
+            let has_force = removal.flags.contains(&'f') || removal.may_have_more;
+            has_force.then_some("`rm` with force removes without asking")
+        }
+        "find" => (arguments.has(&FIND_ACTIONS) || arguments.could_have(&FIND_ACTIONS))
+            .then_some("`find` runs, removes or writes for every file it finds"),
+        "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"]) || arguments.has_letter('z') || arguments.may_split())
             .then_some("`rg` runs other programs with these flags"),
         "git" => git_danger(arguments),
         "base64" => (arguments.has(&["--output"]) || arguments.has_letter('o'))
             .then_some("`base64` writes a file with this flag"),
         "dd" => {
-            arguments.heads().any(|argument| argument.starts_with("of=")).then_some("`dd` overwrites what `of=` names")
+            let writes = |word: &Word| {
+                word.head.starts_with("of=") || (word.literal.is_none() && !word.names_files() && "of=".starts_with(&word.head))
+            };
+            arguments.0.iter().any(writes).then_some("`dd` overwrites what `of=` names")
         }
-        "chmod" | "chown" => {
-            let is_recursive = arguments.has_letter('R') || arguments.has(&["--recursive"]);
-            let is_root = arguments.0.iter().any(|word| matches!(word.shown(), "/" | "/*"));
-            (is_recursive && is_root).then_some("it changes who may use every file")
+        "chmod" | "chown" | "chgrp" => {
+            let is_recursive =
+                arguments.has_letter('R') || arguments.has(&["--recursive"]) || arguments.could_have(&["-R", "--recursive"]);
+            (is_recursive && arguments.0.iter().any(could_be_root)).then_some("it changes who may use every file")
         }
         other if other == "mkfs" || other.starts_with("mkfs.") => Some("`mkfs` erases a disk"),
         _ => None,
     }
+}
+
+/// Whether a word is the root of all files, or may be it: `/`, `//`, `/.`, `/x/..`, `/*` and what is only known when it runs.
+fn could_be_root(word: &Word) -> bool {
+    let Some(text) = word.literal.as_deref() else {
+        let rest = word.head.trim_start_matches(['/', '.']);
+        return !word.names_files() && rest.is_empty() && (word.head.is_empty() || word.head.starts_with('/'));
+    };
+    let parts = text.split('/').filter(|part| !matches!(*part, "" | "." | "*"));
+    let depth = parts.fold(0_usize, |depth, part| if part == ".." { depth.saturating_sub(1) } else { depth + 1 });
+    text.starts_with('/') && depth == 0
 }
 
 fn git_danger(arguments: &Arguments<'_>) -> Option<&'static str> {
@@ -181,7 +211,7 @@ fn git_danger(arguments: &Arguments<'_>) -> Option<&'static str> {
     git::subcommands(arguments.0).into_iter().filter_map(<[Word]>::split_first).find_map(|(subcommand, rest)| {
         let rest = Arguments(rest);
         match subcommand.head.as_str() {
-            "status" | "log" | "diff" | "show" if rest.has(&GIT_OUTPUTS) => {
+            "status" | "log" | "diff" | "show" if rest.has(&GIT_OUTPUTS) || rest.may_split() => {
                 Some("`git` writes a file or runs a program with these flags")
             }
             "branch" if !rest.0.iter().all(lists_branches) => Some("`git branch` changes branches"),

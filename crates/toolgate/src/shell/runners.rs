@@ -1,103 +1,114 @@
 //! Programs that run what their words or their input say, in more forms than can be told apart here. To a restriction they could be anything.
 
+use super::git_acts;
 use super::script::Word;
 
 /// Programs whose purpose is to run another one, or a text.
-const RUNNERS: [&str; 60] = [
-    "at",
-    "batch",
-    "bwrap",
-    "capsh",
-    "catchsegv",
-    "cgexec",
-    "compgen",
-    "complete",
-    "concurrently",
-    "crontab",
-    "daemonize",
-    "dbus-launch",
-    "dbus-run-session",
-    "entr",
-    "expect",
-    "fc",
-    "firejail",
-    "gdb",
-    "hyperfine",
-    "i386",
-    "linux32",
-    "linux64",
-    "lldb",
-    "ltrace",
-    "lxc-attach",
-    "machinectl",
-    "newgrp",
-    "nix-shell",
-    "nodemon",
-    "nsenter",
-    "numactl",
-    "perf",
-    "prlimit",
-    "proot",
-    "proxychains",
-    "proxychains4",
-    "rlwrap",
-    "run-parts",
-    "screen",
-    "setarch",
-    "setpriv",
-    "sg",
-    "softlimit",
-    "start-stop-daemon",
-    "strace",
-    "systemd-inhibit",
-    "systemd-nspawn",
-    "systemd-run",
-    "tmux",
-    "torsocks",
-    "uname26",
-    "unbuffer",
-    "uvx",
-    "vagrant",
-    "valgrind",
-    "watchexec",
-    "winpty",
-    "wsl",
-    "x86_64",
-    "xvfb-run",
+const RUNNERS: &[&str] = &[
+    "abduco", "adb", "agetty", "alacritty", "ansible", "at", "autossh", "aws-vault", "batch", "bear", "beesu", "bpftrace", "bsdscript",
+    "bwrap", "byobu", "calife", "capsh", "catatonit", "catchsegv", "ccache", "cgdb", "cgexec", "cgi-fcgi", "chamber", "chokidar",
+    "choom", "chpst", "chronic", "clush", "compgen", "complete", "concurrently", "coresched", "cpulimit", "crontab", "cross-env",
+    "cross-env-shell", "cttyhack", "daemon", "daemonize", "dbus-launch", "dbus-run-session", "dc", "detach", "distcc",
+    "distrobox-enter", "doppler", "dotenv", "dotenvx", "dsh", "dtach", "dumb-init", "eatmydata", "ed", "entr", "env_parallel", "envdir",
+    "envuidgid", "ex", "execlineb", "expect", "fakechroot", "faketime", "fc", "firejail", "foot", "foreman", "forever", "fswatch",
+    "ftp", "gdb", "gdb-multiarch", "gdbserver", "git-shell", "gksu", "gksudo", "gnome-terminal", "gosu", "gtk-launch", "hush",
+    "hyperfine", "i386", "i486", "i586", "i686", "ifne", "infisical", "inotifyd", "intercept-build", "kdesu", "kdesudo", "kitty",
+    "konsole", "lckdo", "lftp", "linux32", "linux64", "lldb", "login", "logsave", "ltrace", "lxc-attach", "lxc-execute", "lxc-start",
+    "m4", "machinectl", "mail", "mailx", "mispipe", "modd", "mosh", "newgrp", "nix-shell", "nodemon", "npm-run-all", "nsenter",
+    "numactl", "onchange", "opendoas", "openvt", "parset", "pdsh", "pee", "perf", "pivot_root", "plink", "pm2", "ppc64", "prlimit",
+    "proot", "proxychains", "proxychains4", "proxytunnel", "psexec", "pssh", "reflex", "rexec", "rlwrap", "rr", "rsh", "run-init",
+    "run-p", "run-parts", "run-s", "runas", "runcon", "runsv", "s390x", "s6-setuidgid", "scan-build", "sccache", "schroot", "screen",
+    "scriptlive", "sensible-browser", "sensible-editor", "sensible-pager", "setarch", "setlock", "setpriv", "setuidgid", "sftp", "sg",
+    "softlimit", "sparc", "spawn-fcgi", "ssh-agent", "sshpass", "start-stop-daemon", "strace", "su-exec", "sudoedit", "sux", "svlogd",
+    "switch_root", "systemd-cat", "systemd-inhibit", "systemd-nspawn", "systemd-run", "systemd-socket-activate", "tcpsvd", "telnet",
+    "tilix", "time-limit", "timelimit", "tini", "tmate", "tmux", "toolbox", "torify", "torsocks", "trickle", "ts-node-dev", "tsocks",
+    "uclampset", "udpsvd", "uname26", "unbuffer", "urxvt", "uvx", "vagrant", "valgrind", "vipe", "visudo", "watchexec", "winpty",
+    "with-contenv", "wsl", "x-terminal-emulator", "x86_64", "xdg-open", "xterm", "xvfb-run", "zrun",
 ];
 
 /// Programs that run another one only with certain words: a subcommand, or a flag.
-const SOMETIMES: [(&str, &[&str]); 30] = [
+const SOMETIMES: &[(&str, &[&str])] = &[
+    ("apptainer", &["exec", "run", "shell"]),
+    ("asdf", &["exec"]),
+    ("aws", &["ssm", "execute-command"]),
+    ("az", &["run-command"]),
     ("bind", &["-x"]),
+    ("brew", &["sh", "ruby", "irb", "exec", "edit"]),
     ("bun", &["x", "exec"]),
+    ("bundle", &["exec"]),
+    ("cabal", &["exec", "v2-exec"]),
     ("conda", &["run"]),
+    ("coverage", &["run"]),
+    ("crictl", &["exec"]),
+    ("ctr", &["exec", "run"]),
+    ("devbox", &["run"]),
+    ("devenv", &["shell"]),
     ("direnv", &["exec"]),
-    ("docker", &["run", "exec"]),
+    ("distrobox", &["enter"]),
+    ("docker", &["run", "exec", "create"]),
     ("enable", &["-f"]),
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
-    ("git", &["bisect", "difftool", "filter-branch", "foreach", "mergetool"]),
-    ("git", &["--exec", "--extcmd", "--open-files-in-pager"]),
+    ("flatpak", &["run"]),
+    ("fly", &["ssh", "console"]),
+    ("flyctl", &["ssh", "console"]),
+    ("fnm", &["exec"]),
+    ("gcloud", &["ssh"]),
+    ("gh", &["alias", "extension", "codespace", "ext", "cs"]),
+    ("glab", &["alias"]),
+    ("guix", &["shell", "environment"]),
     ("hash", &["-p"]),
+    ("hatch", &["run"]),
+    ("heroku", &["run"]),
+    ("history", &["-p"]),
+    ("incus", &["exec"]),
     ("jobs", &["-x"]),
-    ("kubectl", &["exec", "run", "debug"]),
+    ("kubectl", &["exec", "run", "debug", "rsh", "edit", "plugin", "ssh"]),
+    ("lerna", &["exec", "run"]),
+    ("lxc", &["exec"]),
     ("mamba", &["run"]),
     ("mapfile", &["-C"]),
     ("mise", &["exec", "x"]),
-    ("nerdctl", &["run", "exec"]),
-    ("nix", &["run", "shell", "develop"]),
-    ("npm", &["exec", "x"]),
-    ("oc", &["exec", "run", "debug"]),
-    ("pipenv", &["run"]),
-    ("pipx", &["run"]),
-    ("pnpm", &["exec", "dlx"]),
-    ("podman", &["run", "exec"]),
-    ("poetry", &["run"]),
+    ("mix", &["run", "do", "cmd"]),
+    ("multipass", &["exec"]),
+    ("nerdctl", &["run", "exec", "create"]),
+    ("nix", &["run", "shell", "develop", "eval"]),
+    ("nomad", &["exec", "alloc"]),
+    ("npm", &["exec", "x", "explore", "edit"]),
+    ("nvm", &["exec", "run"]),
+    ("nx", &["run", "run-many"]),
+    ("oc", &["exec", "run", "debug", "rsh", "edit", "plugin", "ssh"]),
+    ("opam", &["exec"]),
+    ("pdm", &["run"]),
+    ("pipenv", &["run", "shell"]),
+    ("pipx", &["run", "runpip"]),
+    ("pixi", &["run"]),
+    ("pnpm", &["exec", "dlx", "node"]),
+    ("podman", &["run", "exec", "create"]),
+    ("poetry", &["run", "shell"]),
+    ("py-spy", &["record"]),
     ("pyenv", &["exec"]),
     ("rbenv", &["exec"]),
     ("readarray", &["-C"]),
-    ("uv", &["run"]),
-    ("yarn", &["exec", "dlx"]),
+    ("rebar3", &["shell"]),
+    ("runc", &["exec", "run"]),
+    ("rustup", &["run"]),
+    ("rvm", &["do"]),
+    ("rye", &["run"]),
+    ("singularity", &["exec", "run", "shell"]),
+    ("snap", &["run"]),
+    ("sops", &["exec-env", "exec-file"]),
+    ("stack", &["exec", "ghc"]),
+    ("systemctl", &["edit"]),
+    ("terraform", &["console"]),
+    ("tsh", &["ssh"]),
+    ("turbo", &["run"]),
+    ("uv", &["run", "tool"]),
+    ("virsh", &["edit"]),
+    ("volta", &["run"]),
+    ("wezterm", &["start"]),
+    ("yarn", &["exec", "dlx", "node"]),
+    ("zellij", &["run"]),
 ];
 
 /// How many operands may come first until a subcommand is found: values of options before it look like operands.
@@ -106,23 +117,34 @@ const SUBCOMMAND_AT_MAX: usize = 3;
 /// Whether a program is there to run what its words say.
 pub(super) fn runs_words(program: &str, arguments: &[Word]) -> bool {
     if RUNNERS.binary_search(&program).is_ok() || program.starts_with("ld-") || program.starts_with("ld.so") {
-        return !arguments.is_empty();
+        return !arguments.is_empty() || READING.contains(&program);
     }
-    let is_rebase = |word: &Word| word.literal.as_deref() == Some("rebase");
-    if program == "git" && arguments.iter().any(is_rebase) && arguments.iter().any(|word| is_flag(word, "x")) {
-        return true;
+    if program == "git" {
+        return git_acts::acts(arguments);
     }
     let marks = SOMETIMES.iter().filter(|(name, _)| *name == program);
     marks.flat_map(|(_, marks)| marks.iter()).any(|mark| is_marked(arguments, mark))
 }
 
+/// Those of them that read commands from their input.
+const READING: [&str; 12] =
+    ["at", "batch", "cttyhack", "dc", "ed", "ex", "ftp", "gdb", "hush", "lftp", "m4", "sftp"];
+
 fn is_marked(arguments: &[Word], mark: &str) -> bool {
-    let Some(flag) = mark.strip_prefix('-') else {
-        let operands_max = if mark.len() == 1 { 1 } else { SUBCOMMAND_AT_MAX };
-        let mut operands = arguments.iter().filter(|word| !word.head.starts_with('-')).take(operands_max);
-        return operands.any(|word| word.literal.as_deref() == Some(mark));
-    };
-    arguments.iter().any(|word| if flag.starts_with('-') { word.head.starts_with(mark) } else { is_flag(word, flag) })
+    let Some(flag) = mark.strip_prefix('-') else { return is_subcommand(arguments, mark) };
+    arguments.iter().any(|word| {
+        word.may_be_any() || if flag.starts_with('-') { word.head.starts_with(mark) } else { is_flag(word, flag) }
+    })
+}
+
+/// Whether a subcommand may be this one. What is only known when it runs may be it, unless another is certain before it.
+fn is_subcommand(arguments: &[Word], mark: &str) -> bool {
+    let operands_max = if mark.len() == 1 { 1 } else { SUBCOMMAND_AT_MAX };
+    let is_operand = |word: &&Word| !word.head.starts_with('-');
+    let operands = || arguments.iter().filter(is_operand).take(operands_max);
+    let before = operands().take_while(|word| word.literal.is_none());
+    let could_be = |word: &Word| !word.names_files() && mark.starts_with(&word.head);
+    operands().any(|word| word.literal.as_deref() == Some(mark)) || before.into_iter().any(could_be)
 }
 
 /// Whether a letter is among the short flags of a word, which may stand together.

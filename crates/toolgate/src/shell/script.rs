@@ -29,6 +29,8 @@ pub struct SimpleCommand {
     /// Whether its purpose is to run commands that its words do not tell: `sh file`, `. file`, `… | sh`. Then it could be any command to a
     /// restriction.
     pub runs_unseen: bool,
+    /// Words in it of which it cannot be told that they are plain data, taken apart further: what it is given may be run.
+    pub(super) doubts: Vec<Word>,
 }
 
 /// One word of a command.
@@ -80,6 +82,30 @@ impl Word {
         Self { raw: raw.to_owned(), literal: None, head: String::new(), may_split: true }
     }
 
+    /// Whether it is, or becomes when it runs, this option.
+    pub(super) fn could_be_option(&self, option: &str) -> bool {
+        match &self.literal {
+            Some(literal) => literal == option,
+            None => option.starts_with(&self.head) && !self.names_files() && !self.is_path(),
+        }
+    }
+
+    /// Whether it may become any words: it is an unquoted variable or the like.
+    pub(super) fn may_be_any(&self) -> bool {
+        self.literal.is_none() && self.head.is_empty() && self.may_split && !self.names_files()
+    }
+
+    /// Whether it begins with a pattern of file names, or with a home folder.
+    pub(super) fn names_files(&self) -> bool {
+        self.literal.is_none() && self.raw.starts_with(['*', '?', '[', '~'])
+    }
+
+    /// Whether it is one word with a slash in it, so that it is no option: `"$folder/src"`.
+    fn is_path(&self) -> bool {
+        let after_slash = self.raw.rsplit_once('/').map(|(_, name)| name);
+        !self.may_split && after_slash.is_some_and(|name| !name.contains(['}', ')', '`']))
+    }
+
     /// What the command receives, or what is written where that is not known.
     pub(super) fn shown(&self) -> &str {
         self.literal.as_deref().unwrap_or(&self.raw)
@@ -114,6 +140,18 @@ impl SimpleCommand {
             }
         }
         readings
+    }
+
+    /// Whether it may run more than its words tell for certain.
+    #[must_use]
+    pub fn may_run_more(&self) -> bool {
+        self.runs_unseen || !self.doubts.is_empty()
+    }
+
+    /// Takes it for one that runs only what its words tell.
+    pub fn forget_more(&mut self) {
+        self.runs_unseen = false;
+        self.doubts.clear();
     }
 
     /// The name of the program without its folder; `None` when it runs none.

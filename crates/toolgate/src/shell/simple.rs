@@ -62,6 +62,7 @@ impl<'tree> Walk<'tree, '_> {
             is_redirected: step.is_redirected || parts.is_redirected,
             wrapping: Wrapping::Nothing,
             runs_unseen: false,
+            doubts: Vec::new(),
         };
         add(command, self.around, self.found)?;
         self.fill(&parts.holes, step);

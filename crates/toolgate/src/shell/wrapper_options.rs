@@ -250,7 +250,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         name: "parallel",
         flags: "0kmqtuvX",
-        valued: "aCdIjLnNPS",
+        valued: "aCdjLnNPS",
         long_flags: &[
             "bar",
             "dry-run",
@@ -336,8 +336,9 @@ pub(super) struct Before {
 }
 
 impl Before {
-    pub(super) fn value(&self, names: &[&str]) -> Option<&str> {
-        let found = self.options.iter().find(|(name, _)| names.contains(&name.as_str()));
+    /// The values of these options, as often as they stand there; empty where there is none.
+    pub(super) fn values<'a>(&'a self, names: &[&str]) -> impl Iterator<Item = &'a str> {
+        let found = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
         found.map(|(_, value)| value.as_deref().unwrap_or_default())
     }
 }
@@ -369,6 +370,10 @@ impl Wrapper {
                 if let Some((_, last)) = before.options.last_mut() {
                     *last = Some(value);
                 }
+            }
+            // What it splits stands in the place of the option, so that all that follows is read again.
+            if self.name == "env" && before.values(&["S", "split-string"]).next().is_some() {
+                break;
             }
         }
         Ok(before)

@@ -1,10 +1,17 @@
 //! Programs that run other commands: what they run is looked at like everything else.
 
 use super::reading::{Around, add, read_into};
+use super::acting::acts;
+use super::doubt;
+use super::inline::runs_code;
 use super::runners::runs_words;
+use super::runs::{
+    Run, after_dashes, flock_runs, found_files, joined, not_literal, npx_runs, parallel_runs, script_runs, split_string,
+    ssh_runs, trap_text, user_runs, watch_runs, xargs_runs,
+};
 use super::script::{SimpleCommand, Unreadable, Word, Wrapping, excerpt, program_name};
 use super::words::is_assignment;
-use super::wrapper_options::{Before, WRAPPERS, Wrapper};
+use super::wrapper_options::{WRAPPERS, Wrapper};
 use crate::limits::SHELL_WRAPPERS_MAX;
 
 /// What a command runs.
@@ -16,11 +23,13 @@ struct Inner {
     runs: Vec<Run>,
     /// Whether it runs something else besides.
     runs_unseen: bool,
+    /// Words that what it runs is given, and that could be a command there.
+    besides: Vec<Word>,
 }
 
 impl Inner {
     fn of(wrapping: Wrapping, runs: Vec<Run>) -> Self {
-        Self { wrapping, assignments: Vec::new(), runs, runs_unseen: false }
+        Self { wrapping, assignments: Vec::new(), runs, runs_unseen: false, besides: Vec::new() }
     }
 
     /// What its words do not tell.
@@ -29,25 +38,21 @@ impl Inner {
     }
 }
 
-#[derive(Debug)]
-enum Run {
-    /// A program and its words.
-    Words(Vec<Word>),
-    /// A text that a shell reads.
-    Text(String),
-}
-
 /// Adds what the command at `at` runs behind it.
 pub(super) fn look_through(at: usize, around: &Around, found: &mut Vec<SimpleCommand>) -> Result<(), Unreadable> {
     let Some(command) = found.get_mut(at) else { return Ok(()) };
     command.runs_unseen = command.sets_run_variable();
-    let Some(inner) = inner(&command.words)? else { return Ok(()) };
+    let Some(mut inner) = inner(&command.words)? else {
+        doubt::note(command, None);
+        return Ok(());
+    };
     // A program of that name from some folder may do anything.
     let program = command.words.first().map(|word| word.raw.as_str()).unwrap_or_default();
     let is_the_one =
         command.program() == Some(program) && !program.contains(|letter: char| letter.is_ascii_uppercase());
     command.wrapping = if is_the_one { inner.wrapping } else { Wrapping::Opaque };
     command.runs_unseen |= inner.runs_unseen;
+    doubt::note(command, Some(&std::mem::take(&mut inner.besides)));
     if inner.runs.is_empty() {
         return Ok(());
     }
@@ -82,6 +87,7 @@ fn of_words(words: Vec<Word>, around: &Around) -> SimpleCommand {
         is_redirected: around.is_redirected,
         wrapping: Wrapping::Nothing,
         runs_unseen: false,
+        doubts: Vec::new(),
         words,
     }
 }
@@ -89,8 +95,7 @@ fn of_words(words: Vec<Word>, around: &Around) -> SimpleCommand {
 fn inner(words: &[Word]) -> Result<Option<Inner>, Unreadable> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let Some(program) = program.literal.as_deref() else { return Ok(None) };
-    let name = program_name(program).to_ascii_lowercase();
-    let opaque = |runs: Vec<Run>| (!runs.is_empty()).then(|| Inner::of(Wrapping::Opaque, runs));
+    let name = plain_name(program);
     let text = |text: Option<String>| text.map(Run::Text).into_iter().collect::<Vec<_>>();
     let transparent = |text: Option<String>| text.map(|text| Inner::of(Wrapping::Transparent, vec![Run::Text(text)]));
     match name.as_str() {
@@ -107,14 +112,37 @@ fn inner(words: &[Word]) -> Result<Option<Inner>, Unreadable> {
         "eval" => Ok(transparent(joined("eval", after_dashes(arguments))?)),
         "trap" => Ok(transparent(trap_text(arguments)?)),
         "." | "source" => Ok(Some(Inner::unseen(Vec::new()))),
-        "su" | "runuser" => Ok(Some(or_unseen(text(user_text(&name, arguments)?)))),
-        "find" => Ok(opaque(found_files(arguments))),
+        "su" | "runuser" => Ok(Some(or_unseen(user_runs(&name, arguments)?))),
+        "find" => {
+            let found = found_files(arguments);
+            let runs_any = found.may_run || !found.runs.is_empty();
+            let inner = Inner { runs_unseen: found.may_run, ..Inner::of(Wrapping::Opaque, found.runs) };
+            Ok(runs_any.then_some(inner))
+        }
         _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
             Some(wrapper) => wrapped(wrapper, arguments),
-            None => Ok(runs_words(&name, arguments).then(|| Inner::unseen(Vec::new()))),
+            None => {
+                let is_unseen = runs_words(&name, arguments) || acts(&name, arguments) || runs_code(&name, arguments);
+                Ok(is_unseen.then(|| Inner::unseen(Vec::new())))
+            }
         },
     }
 }
+
+/// The name of a program as the tables have it: without its folder, and without the `g` that some systems put before programs of GNU.
+pub(super) fn plain_name(program: &str) -> String {
+    let name = program_name(program).to_ascii_lowercase();
+    match name.strip_prefix('g') {
+        Some(plain) if GNU.contains(&plain) => plain.to_owned(),
+        _ => name,
+    }
+}
+
+/// Programs that some systems have as `genv`, `gtimeout` and so on.
+const GNU: [&str; 17] = [
+    "awk", "chroot", "env", "find", "make", "nice", "nohup", "parallel", "sed", "sort", "split", "stdbuf", "tar", "time",
+    "timeout", "xargs", "install",
+];
 
 /// What runs, or else what is read from input or a file.
 fn or_unseen(runs: Vec<Run>) -> Inner {
@@ -129,7 +157,9 @@ fn shell_runs(shell: &str, arguments: &[Word], wrapping: Wrapping) -> Result<Opt
         return Ok(None);
     }
     Ok(Some(match shell_text(shell, arguments)? {
-        Some(text) => Inner::of(wrapping, vec![Run::Text(text)]),
+        Some((text, besides)) => {
+            Inner { besides: besides.to_vec(), ..Inner::of(wrapping, vec![Run::Text(text)]) }
+        }
         None => Inner::unseen(Vec::new()),
     }))
 }
@@ -150,6 +180,10 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         }
         rest = others;
     }
+    if let Some(text) = before.values(&["S", "split-string"]).next().filter(|_| wrapper.name == "env") {
+        let wrapping = if before.values(&["C", "chdir"]).next().is_some() { Wrapping::Opaque } else { wrapper.wrapping };
+        return Ok(Some(Inner::of(wrapping, vec![split_string(text, rest)?])));
+    }
     let mut assignments = Vec::new();
     while let Some((first, others)) = rest.split_first()
         && wrapper.assigns
@@ -163,13 +197,13 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         rest = others;
     }
     let runs = match wrapper.name {
-        "env" => env_runs(&before, rest)?,
         "xargs" => xargs_runs(&before, rest),
         "parallel" => parallel_runs(rest)?,
-        "watch" => joined("watch", rest)?.map(Run::Text).into_iter().collect(),
+        "watch" => watch_runs(&before, rest)?,
         "ssh" => ssh_runs(wrapper, &before, rest)?,
         "flock" => flock_runs(rest)?,
-        "script" | "npx" | "bunx" => text_and_words(&before, rest),
+        "script" => script_runs(wrapper, &before, rest)?,
+        "npx" | "bunx" => npx_runs(wrapper, &before, rest)?,
         _ if rest.is_empty() => Vec::new(),
         _ => vec![Run::Words(rest.to_vec())],
     };
@@ -180,31 +214,35 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
     }
     // A file is written besides, a shell takes the option for the program, or it runs in another folder.
     let does_more = (wrapper.name == "time" && before.options.iter().any(|(name, _)| name != "p"))
-        || (wrapper.name == "env" && before.value(&["C", "chdir"]).is_some());
+        || (wrapper.name == "env" && before.values(&["C", "chdir"]).next().is_some());
     let wrapping = if does_more { Wrapping::Opaque } else { wrapper.wrapping };
-    Ok(Some(Inner { assignments, ..Inner::of(wrapping, runs) }))
+    let besides = if wrapper.name == "parallel" { rest.to_vec() } else { Vec::new() };
+    Ok(Some(Inner { assignments, besides, ..Inner::of(wrapping, runs) }))
 }
 
-fn not_literal(wrapper: &str) -> Unreadable {
-    Unreadable::because(format!("what `{wrapper}` runs is only known when it runs; write it out"))
-}
+/// Names of options that `bash` takes behind one dash too: `bash -rcfile x -c y` runs `y`.
+const SHELL_LONG: [&str; 17] = [
+    "debug",
+    "debugger",
+    "dump-po-strings",
+    "dump-strings",
+    "help",
+    "init-file",
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "pretty-print",
+    "protected",
+    "rcfile",
+    "restricted",
+    "verbose",
+    "version",
+];
 
-fn after_dashes(words: &[Word]) -> &[Word] {
-    match words.split_first() {
-        Some((first, rest)) if first.literal.as_deref() == Some("--") => rest,
-        _ => words,
-    }
-}
-
-/// Words that are put together with blanks and read again; `None` when there are none.
-fn joined(wrapper: &str, words: &[Word]) -> Result<Option<String>, Unreadable> {
-    let literals: Option<Vec<&str>> = words.iter().map(|word| word.literal.as_deref()).collect();
-    let text = literals.ok_or_else(|| not_literal(wrapper))?.join(" ");
-    Ok((!text.trim().is_empty()).then_some(text))
-}
-
-/// The text behind `-c`.
-fn shell_text(shell: &str, arguments: &[Word]) -> Result<Option<String>, Unreadable> {
+/// The text behind `-c`, and the words behind that.
+fn shell_text<'a>(shell: &str, arguments: &'a [Word]) -> Result<Option<(String, &'a [Word])>, Unreadable> {
     const LONG_FLAGS: [&str; 8] =
         ["--login", "--noprofile", "--norc", "--posix", "--restricted", "--verbose", "--noediting", "--help"];
     let mut takes_text = false;
@@ -221,17 +259,20 @@ fn shell_text(shell: &str, arguments: &[Word]) -> Result<Option<String>, Unreada
                 )));
             }
         } else if let Some(letters) = text.strip_prefix('-').or_else(|| text.strip_prefix('+')) {
+            if SHELL_LONG.contains(&letters) {
+                return Err(Unreadable::because(format!("what `{shell}` runs cannot be told: write `-{text}`")));
+            }
             takes_text |= text.starts_with('-') && letters.contains('c');
             for _ in letters.chars().filter(|letter| letter.eq_ignore_ascii_case(&'o')) {
                 words.next();
             }
         } else {
-            return Ok(takes_text.then(|| text.to_owned()));
+            return Ok(takes_text.then(|| (text.to_owned(), words.as_slice())));
         }
     }
     match words.next() {
         _ if !takes_text => Ok(None),
-        Some(Word { literal: Some(text), .. }) => Ok(Some(text.clone())),
+        Some(Word { literal: Some(text), .. }) => Ok(Some((text.clone(), words.as_slice()))),
         _ => Err(not_literal(shell)),
     }
 }
@@ -240,6 +281,17 @@ fn cmd_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
     let is_switch = |word: &Word| {
         word.literal.as_deref().is_some_and(|text| matches!(text, "/c" | "/C" | "/k" | "/K" | "//c" | "//C"))
     };
+    // `/cprogram` and `/r` are the same switch.
+    let is_close = |word: &&Word| {
+        let text = word.literal.as_deref().unwrap_or_default().trim_start_matches('/').to_ascii_lowercase();
+        word.head.starts_with('/') && !is_switch(word) && text.starts_with(['c', 'k', 'r'])
+    };
+    if let Some(word) = arguments.iter().take_while(|word| !is_switch(word)).find(is_close) {
+        return Err(Unreadable::because(format!(
+            "what `cmd` runs cannot be told: `{}` is not understood",
+            excerpt(&word.raw)
+        )));
+    }
     match arguments.iter().position(is_switch) {
         Some(at) => joined("cmd", arguments.get(at + 1..).unwrap_or_default()),
         None if arguments.iter().any(|word| word.literal.is_none()) => Err(not_literal("cmd")),
@@ -278,128 +330,3 @@ fn powershell_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
     Ok(None)
 }
 
-/// What a signal runs: `trap 'text' INT`.
-fn trap_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
-    match after_dashes(arguments) {
-        [] | [_] => Ok(None),
-        [action, ..] => match action.literal.as_deref() {
-            None => Err(not_literal("trap")),
-            Some("" | "-" | "-p" | "-l" | "-lp") => Ok(None),
-            Some(text) => Ok(Some(text.to_owned())),
-        },
-    }
-}
-
-/// What another user runs: `su -c 'text' user`.
-fn user_text(wrapper: &str, arguments: &[Word]) -> Result<Option<String>, Unreadable> {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let Some(text) = word.literal.as_deref() else { return Err(not_literal(wrapper)) };
-        if let Some((_, value)) =
-            text.split_once('=').filter(|(name, _)| matches!(*name, "--command" | "--session-command"))
-        {
-            return Ok(Some(value.to_owned()));
-        }
-        let is_cluster = text.starts_with('-') && !text.starts_with("--") && text.contains('c');
-        if is_cluster && !text.ends_with('c') {
-            return Err(Unreadable::because(format!("what `{wrapper}` runs cannot be told: write `-c` on its own")));
-        }
-        if is_cluster || matches!(text, "--command" | "--session-command") {
-            let value = words.next().and_then(|word| word.literal.clone());
-            return value.map(Some).ok_or_else(|| not_literal(wrapper));
-        }
-        if wrapper == "runuser" && text == "-u" {
-            return joined(wrapper, after_dashes(words.as_slice().get(1..).unwrap_or_default()));
-        }
-    }
-    Ok(None)
-}
-
-/// What `find` runs for what it finds.
-fn found_files(arguments: &[Word]) -> Vec<Run> {
-    let is = |word: &Word, texts: &[&str]| word.literal.as_deref().is_some_and(|text| texts.contains(&text));
-    let mut runs = Vec::new();
-    let mut rest = arguments;
-    while let Some(at) = rest.iter().position(|word| is(word, &["-exec", "-execdir", "-ok", "-okdir"])) {
-        rest = rest.get(at + 1..).unwrap_or_default();
-        let end = rest.iter().position(|word| is(word, &[";", "+"])).unwrap_or(rest.len());
-        let words: Vec<Word> = rest.iter().take(end).map(|word| replaced(word, "{}")).collect();
-        if !words.is_empty() {
-            runs.push(Run::Words(words));
-        }
-        rest = rest.get(end..).unwrap_or_default();
-    }
-    runs
-}
-
-/// A word in which a wrapper puts something else in the place of `mark`.
-fn replaced(word: &Word, mark: &str) -> Word {
-    let Some((head, _)) = word.literal.as_deref().and_then(|text| text.split_once(mark)) else { return word.clone() };
-    Word { raw: word.raw.clone(), literal: None, head: head.to_owned(), may_split: true }
-}
-
-/// `env -S 'program words'`: split like a shell does, but not read by one.
-fn env_runs(before: &Before, rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
-    let Some(text) = before.value(&["S", "split-string"]) else {
-        return Ok(if rest.is_empty() { Vec::new() } else { vec![Run::Words(rest.to_vec())] });
-    };
-    let split = shlex::split(text).filter(|_| !text.contains(['$', '\\', '#'])).ok_or_else(|| not_literal("env -S"))?;
-    // As arguments of another `env`, which is what they are.
-    let words = std::iter::once("env".to_owned())
-        .chain(split)
-        .map(|text| Word::plain(&text, &text))
-        .chain(rest.iter().cloned());
-    Ok(vec![Run::Words(words.collect())])
-}
-
-/// `xargs program words`, with words behind them that it reads.
-fn xargs_runs(before: &Before, rest: &[Word]) -> Vec<Run> {
-    if rest.is_empty() {
-        return Vec::new();
-    }
-    let mark = before.value(&["I", "i", "J", "replace"]).map(|mark| if mark.is_empty() { "{}" } else { mark });
-    let words = match mark {
-        Some(mark) => rest.iter().map(|word| replaced(word, mark)).collect(),
-        None => rest.iter().cloned().chain([Word::unknown("")]).collect(),
-    };
-    vec![Run::Words(words)]
-}
-
-/// `parallel 'text' ::: words`: the text is read by a shell, with the words in the place of `{}` or behind it.
-fn parallel_runs(rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
-    let end = rest.iter().position(|word| word.literal.as_deref().is_some_and(|text| text.starts_with(":::")));
-    let text = joined("parallel", rest.get(..end.unwrap_or(rest.len())).unwrap_or_default())?;
-    let text = text.ok_or_else(|| Unreadable::because("what `parallel` runs is only known when it runs"))?;
-    // `{,}` is a word that the reader does not take for a literal one.
-    Ok(vec![Run::Text(text.replace("{}", "{,}") + " {,}")])
-}
-
-/// `ssh host text`, and what its options run here.
-fn ssh_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
-    let behind = wrapper.options(rest)?;
-    let local = before.options.iter().chain(&behind.options).filter_map(|(name, value)| {
-        let (key, text) = value.as_deref().filter(|_| name == "o")?.split_once(['=', ' '])?;
-        key.trim().to_ascii_lowercase().ends_with("command").then(|| Run::Text(text.trim().to_owned()))
-    });
-    let mut runs: Vec<Run> = local.collect();
-    runs.extend(joined("ssh", rest.get(behind.length..).unwrap_or_default())?.map(Run::Text));
-    Ok(runs)
-}
-
-/// `flock file program words`, and `flock file -c text`.
-fn flock_runs(rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
-    match rest {
-        [] => Ok(Vec::new()),
-        [option, text, ..] if matches!(option.literal.as_deref(), Some("-c" | "--command")) => {
-            text.literal.clone().map(|text| vec![Run::Text(text)]).ok_or_else(|| not_literal("flock"))
-        }
-        words => Ok(vec![Run::Words(words.to_vec())]),
-    }
-}
-
-/// `-c text`, and words besides.
-fn text_and_words(before: &Before, rest: &[Word]) -> Vec<Run> {
-    let text = before.value(&["c", "command", "call"]).map(|text| Run::Text(text.to_owned()));
-    let words = Some(after_dashes(rest)).filter(|rest| !rest.is_empty()).map(|rest| Run::Words(rest.to_vec()));
-    text.into_iter().chain(words).collect()
-}

@@ -1,0 +1,230 @@
+//! Options with which programs that are there for something else run a text: `tar --checkpoint-action`, `rsync -e`, `vim -c`.
+
+use super::script::Word;
+
+/// Options of some programs that run their value.
+struct Acting {
+    programs: &'static [&'static str],
+    /// Letters of options.
+    shorts: &'static str,
+    /// Names of options, which may be written shortened.
+    longs: &'static [&'static str],
+    /// What a word contains, in lower case, that runs something wherever it stands.
+    parts: &'static [&'static str],
+    /// Whether `+text` runs the text.
+    plus: bool,
+    harmless: Harmless,
+}
+
+/// Which values run nothing of their own.
+enum Harmless {
+    /// None.
+    Nothing,
+    /// A text that begins with one of these programs.
+    Programs(&'static [&'static str]),
+    /// A text without these parts, in lower case.
+    Without(&'static [&'static str]),
+}
+
+const PLAIN: Acting =
+    Acting { programs: &[], shorts: "", longs: &[], parts: &[], plus: false, harmless: Harmless::Nothing };
+
+const COMPRESSING: Harmless = Harmless::Programs(&[
+    "bzip2", "compress", "gzip", "lbzip2", "lz4", "lzip", "lzma", "lzop", "pbzip2", "pigz", "pixz", "plzip", "xz", "zstd",
+    "zstdmt",
+]);
+
+const TABLE: &[Acting] = &[
+    Acting {
+        programs: &["tar", "bsdtar", "gnutar"],
+        shorts: "IF",
+        longs: &[
+            "--checkpoint-action", "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command", "--to-command",
+            "--use-compress-program",
+        ],
+        harmless: COMPRESSING,
+        ..PLAIN
+    },
+    Acting { programs: &["cpio", "mt"], longs: &["--rsh-command", "--rmt-command"], ..PLAIN },
+    Acting { programs: &["zip"], longs: &["--unzip-command"], parts: &["-tt"], ..PLAIN },
+    Acting { programs: &["sort"], longs: &["--compress-program"], harmless: COMPRESSING, ..PLAIN },
+    Acting { programs: &["split"], longs: &["--filter"], harmless: COMPRESSING, ..PLAIN },
+    Acting { programs: &["install"], longs: &["--strip-program"], ..PLAIN },
+    Acting { programs: &["diff3", "sdiff"], longs: &["--diff-program"], ..PLAIN },
+    Acting {
+        programs: &["rsync"],
+        shorts: "eM",
+        longs: &["--rsh", "--rsync-path", "--remote-option"],
+        harmless: Harmless::Programs(&["ssh", "rsh", "rsync", "/usr/bin/rsync"]),
+        ..PLAIN
+    },
+    Acting {
+        programs: &["scp", "ssh-copy-id", "sshfs"],
+        shorts: "oSDF",
+        parts: &["ssh_command", "proxycommand"],
+        harmless: Harmless::Without(&["command", "/"]),
+        ..PLAIN
+    },
+    Acting { programs: &["ssh-add", "ssh-keygen"], shorts: "Dw", ..PLAIN },
+    Acting {
+        programs: &["vi", "vim", "view", "nvim", "rvim", "gvim", "vimdiff", "gvimdiff", "rview", "vim.tiny", "vim.basic"],
+        shorts: "cSsueE",
+        longs: &["--cmd", "--remote-send", "--remote-expr"],
+        plus: true,
+        ..PLAIN
+    },
+    Acting {
+        programs: &["emacs", "emacsclient", "xemacs"],
+        shorts: "efl",
+        longs: &["--eval", "--execute", "--funcall", "--load", "--script", "--batch"],
+        parts: &["-eval", "-load", "-script", "-funcall"],
+        ..PLAIN
+    },
+    Acting { programs: &["nano", "pico"], shorts: "s", longs: &["--speller"], ..PLAIN },
+    Acting { programs: &["less", "more", "most", "zless", "zmore"], shorts: "k", longs: &["--lesskey"], plus: true, ..PLAIN },
+    Acting {
+        programs: &["man", "mandb"],
+        shorts: "PHC",
+        longs: &["--pager", "--html", "--config-file"],
+        harmless: Harmless::Programs(&["cat", "less", "more"]),
+        ..PLAIN
+    },
+    Acting {
+        programs: &["bat", "batcat", "delta", "ack", "ag", "mycli", "pgcli", "glow", "aws"],
+        longs: &["--pager"],
+        harmless: Harmless::Programs(&["cat", "less", "more", "never", "auto"]),
+        ..PLAIN
+    },
+    Acting {
+        programs: &["make", "gmake", "bmake", "remake"],
+        shorts: "E",
+        longs: &["--eval"],
+        parts: &["shell=", ".shellflags", "makeflags=", "$(", "${", "`", "/dev/stdin", "/dev/fd"],
+        ..PLAIN
+    },
+    Acting { programs: &["cmake"], shorts: "E", ..PLAIN },
+    Acting {
+        programs: &["ctest"],
+        shorts: "SD",
+        longs: &["--build-makeprogram", "--test-command", "--build-and-test"],
+        ..PLAIN
+    },
+    Acting { programs: &["cargo"], longs: &["--config"], parts: &["runner=", "linker="], ..PLAIN },
+    Acting { programs: &["go"], parts: &["-exec", "-toolexec", "-vettool"], ..PLAIN },
+    Acting { programs: &["bazel", "bazelisk", "blaze"], longs: &["--run_under"], ..PLAIN },
+    Acting { programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"], parts: &["-wrapper", "-specs", "-fplugin"], ..PLAIN },
+    Acting { programs: &["wget"], shorts: "e", longs: &["--execute", "--use-askpass"], ..PLAIN },
+    Acting { programs: &["aria2c"], parts: &["--on-"], ..PLAIN },
+    Acting {
+        programs: &["yt-dlp", "youtube-dl"],
+        longs: &["--exec", "--exec-before-download", "--downloader", "--external-downloader", "--netrc-cmd"],
+        ..PLAIN
+    },
+    Acting {
+        programs: &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"],
+        shorts: "ec",
+        longs: &["--exec", "--sh-exec", "--lua-exec"],
+        ..PLAIN
+    },
+    Acting { programs: &["socat"], parts: &["exec:", "system:", "shell:"], ..PLAIN },
+    Acting { programs: &["tcpdump"], shorts: "z", ..PLAIN },
+    Acting { programs: &["dpkg"], longs: &["--pre-invoke", "--post-invoke", "--status-logger"], ..PLAIN },
+    Acting {
+        programs: &["apt", "apt-get", "apt-cache", "aptitude", "apt-mark"],
+        shorts: "oc",
+        longs: &["--option", "--config-file"],
+        harmless: Harmless::Without(&["invoke", "hook", "exec", "bin", "dir", "run", "editor", "pager", "proxy", "methods"]),
+        ..PLAIN
+    },
+    Acting { programs: &["helm"], longs: &["--post-renderer"], ..PLAIN },
+    Acting { programs: &["gs"], parts: &["%pipe%"], ..PLAIN },
+    Acting { programs: &["psql"], parts: &["\\!", "program", "`", "|", "\\setenv", "\\e"], ..PLAIN },
+    Acting { programs: &["mysql", "mariadb"], longs: &["--pager"], parts: &["\\!", "system", "pager", "edit"], ..PLAIN },
+    Acting { programs: &["sqlite3"], parts: &[".sh", ".sy", ".lo", "edit(", "|", "load_extension"], ..PLAIN },
+    Acting { programs: &["gpg", "gpg2"], longs: &["--photo-viewer", "--agent-program", "--dirmngr-program"], ..PLAIN },
+    Acting { programs: &["fzf", "sk"], longs: &["--preview", "--bind"], parts: &["execute", "become"], ..PLAIN },
+    Acting { programs: &["rg"], longs: &["--pre", "--hostname-bin"], ..PLAIN },
+    Acting { programs: &["gnuplot"], shorts: "e", parts: &["system", "`"], ..PLAIN },
+    Acting { programs: &["ctags", "etags"], parts: &["--_", "--options"], ..PLAIN },
+    Acting { programs: &["pytest", "py.test"], shorts: "p", parts: &["--pdbcls", "--debugger"], ..PLAIN },
+    Acting { programs: &["curl"], parts: &[], ..PLAIN },
+];
+
+/// Whether some option of a program runs a text, or a word that is not known may be one.
+pub(super) fn acts(program: &str, arguments: &[Word]) -> bool {
+    TABLE.iter().filter(|acting| acting.programs.contains(&program)).any(|acting| acting.acts(program, arguments))
+}
+
+impl Acting {
+    fn acts(&self, program: &str, arguments: &[Word]) -> bool {
+        let first = arguments.first().filter(|_| program.ends_with("tar"));
+        // `tar cIf program file`: letters without a dash, whose values follow in their order.
+        let is_bundle = first.is_some_and(|word| !word.head.starts_with('-') && word.head.contains(['I', 'F']));
+        is_bundle
+            || arguments.iter().enumerate().any(|(at, word)| {
+                let next = arguments.get(at + 1);
+                self.may_be_any(word) || self.has_part(word) || self.is_plus(word) || self.is_option(word, next)
+            })
+    }
+
+    /// Whether it may become any words, and so also such an option.
+    fn may_be_any(&self, word: &Word) -> bool {
+        let has_options = !self.shorts.is_empty() || !self.longs.is_empty() || self.plus;
+        has_options && word.may_be_any()
+    }
+
+    fn has_part(&self, word: &Word) -> bool {
+        !self.parts.is_empty() && {
+            let text = word.shown().to_ascii_lowercase();
+            self.parts.iter().any(|part| text.contains(part))
+        }
+    }
+
+    fn is_plus(&self, word: &Word) -> bool {
+        let Some(text) = word.head.strip_prefix('+').filter(|_| self.plus) else { return false };
+        let is_place = text.chars().all(|sign| sign.is_ascii_digit()) || text == "G" || text == "F";
+        let is_search = text.starts_with('/') && !text.contains(['|', '!', '\n']);
+        word.literal.is_none() || !(is_place || is_search)
+    }
+
+    fn is_option(&self, word: &Word, next: Option<&Word>) -> bool {
+        let Some(option) = word.head.strip_prefix('-') else { return false };
+        if option.starts_with('-') {
+            let (name, value) = word.head.split_once('=').map_or((word.head.as_str(), None), |(name, value)| (name, Some(value)));
+            let names = |long: &&str| if word.literal.is_some() || value.is_some() {
+                *long == name || (name.len() > 3 && long.starts_with(name))
+            } else {
+                long.starts_with(name) || name.starts_with(*long)
+            };
+            return self.longs.iter().any(|long| names(&long)) && !self.is_harmless(word, value, next);
+        }
+        let Some(at) = option.find(|letter| self.shorts.contains(letter)) else {
+            return word.literal.is_none() && !self.shorts.is_empty();
+        };
+        let value = option.get(at + 1..).filter(|value| !value.is_empty());
+        !self.is_harmless(word, value, next)
+    }
+
+    fn is_harmless(&self, word: &Word, attached: Option<&str>, next: Option<&Word>) -> bool {
+        let known = |word: &Word| word.literal.is_some();
+        let (is_known, value) = match (attached, next) {
+            (Some(value), _) => (known(word), value),
+            (None, Some(next)) => (known(next), next.head.as_str()),
+            (None, None) => (known(word), ""),
+        };
+        let value = value.trim_start_matches('=');
+        let is_plain = is_known && !value.contains([';', '|', '&', '$', '`', '\n', '(', '<', '>']);
+        is_plain
+            && match self.harmless {
+                Harmless::Nothing => false,
+                Harmless::Programs(programs) => {
+                    let first = value.split_whitespace().next().unwrap_or_default();
+                    programs.contains(&first) && !value.to_ascii_lowercase().contains("command")
+                }
+                Harmless::Without(parts) => {
+                    let value = value.to_ascii_lowercase();
+                    !parts.iter().any(|part| value.contains(part))
+                }
+            }
+    }
+}

@@ -1,0 +1,229 @@
+//! Programs that run a text in a language of their own that stands on their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
+//!
+//! What such a text does cannot be told in general. Plain texts, such as `s/a/b/`, are told from those that may run a program.
+
+use super::script::Word;
+use super::sed;
+
+/// Interpreters, with the letters and the names of options whose value is a text. Digits at the end of the name are left out.
+const INTERPRETERS: &[(&[&str], &str, &[&str])] = &[
+    (&["python", "pypy", "pythonw", "ipython", "py"], "c", &[]),
+    (&["perl", "raku", "rakudo"], "eE", &[]),
+    (&["ruby", "jruby", "irb", "crystal"], "e", &[]),
+    (&["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"], "ep", &["--eval", "--print"]),
+    (&["php", "php-cgi"], "rBRE", &["--run", "--process-begin", "--process-code", "--process-end"]),
+    (&["lua", "luajit", "texlua"], "e", &[]),
+    (&["rscript", "r", "julia", "ghc", "runghc", "ocaml", "osascript", "groovy", "scala", "kotlin", "elixir", "iex"], "eE", &["--eval", "--print"]),
+    (&["guile", "clojure", "clj", "bb", "janet", "swift", "racket", "gosh"], "ce", &["--eval"]),
+    (&["sbcl", "clisp", "erl", "octave", "matlab", "scheme"], "xr", &["--eval", "--run", "--load"]),
+    (&["tclsh", "wish", "jshell"], "", &[]),
+];
+
+/// Options of interpreters that show something and end.
+const SHOWING: [&str; 8] = ["--version", "--help", "-V", "-v", "-h", "version", "help", "--help-all"];
+
+/// Whether a program is given a text that may run others, or reads one from its input.
+pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
+    match program {
+        "sed" | "ssed" => sed_runs(arguments),
+        "awk" | "mawk" | "nawk" | "original-awk" => awk_runs(arguments),
+        _ => {
+            let name = program.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.' || sign == '-');
+            let known = INTERPRETERS.iter().find(|(names, ..)| names.contains(&name));
+            known.is_some_and(|(_, letters, longs)| interprets(name, arguments, letters, longs))
+        }
+    }
+}
+
+fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> bool {
+    let shows = |word: &Word| word.literal.as_deref().is_some_and(|text| SHOWING.contains(&text));
+    if let [only] = arguments
+        && shows(only)
+    {
+        return false;
+    }
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word.may_be_any() || matches!(word.head.as_str(), "-" | "/dev/stdin" | "/proc/self/fd/0") {
+            return true;
+        }
+        let Some(option) = word.head.strip_prefix('-') else {
+            return matches!(word.head.as_str(), "eval" | "repl") && matches!(name, "deno");
+        };
+        if longs.iter().any(|long| word.head.split('=').next() == Some(long)) {
+            return !word.head.contains('=') || !words.next().is_some_and(|text| is_plain(name, text.shown()));
+        }
+        if option.starts_with('-') {
+            continue;
+        }
+        if let Some((_, rest)) = option.split_once(|letter| letters.contains(letter)) {
+            let text = if rest.is_empty() { words.next().map(Word::shown) } else { Some(rest) };
+            return !text.is_some_and(|text| is_plain(name, text)) || words.any(|word| is_code(word, letters));
+        }
+        if option.starts_with('m') && name.starts_with("py") {
+            let module = option.get(1..).filter(|rest| !rest.is_empty()).or_else(|| words.next().map(Word::shown));
+            return module.is_none_or(|module| MODULES_RUNNING.contains(&module));
+        }
+        // The value of another option is not told from a file, unless it is known to take one.
+        if matches!(word.head.as_str(), "-W" | "-X" | "-r" | "-I" | "-C") {
+            words.next();
+        }
+    }
+    // Without a file it reads its input.
+    true
+}
+
+/// Whether a later word gives another text.
+fn is_code(word: &Word, letters: &str) -> bool {
+    word.head.starts_with('-') && !word.head.starts_with("--") && word.head.contains(|letter| letters.contains(letter))
+}
+
+/// Modules of Python that run a text.
+const MODULES_RUNNING: [&str; 8] = ["asyncio", "bdb", "code", "pdb", "profile", "cProfile", "timeit", "trace"];
+
+/// Whether a text of a language runs no program, as far as can be told.
+fn is_plain(name: &str, text: &str) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    match name {
+        "python" | "pypy" | "py" => is_plain_python(text),
+        "perl" => text.trim_end_matches(';').split(';').all(|part| is_substitution(part.trim())) && !text.contains(['@', '`', '\\']),
+        "node" | "nodejs" => is_plain_node(text),
+        _ => false,
+    }
+}
+
+/// Names by which a program in Python reaches others, or names that are put together.
+const PYTHON_REACHING: [&str; 34] = [
+    "__", "attrgetter", "breakpoint", "call(", "check_output", "code", "compile", "ctypes", "delattr", "eval", "exec", "fork", "getattr",
+    "getoutput", "globals", "help", "import_module", "importlib", "input", "locals", "methodcaller", "modules", "pickle", "popen",
+    "posix", "pty", "run", "setattr", "spawn", "startfile", "subprocess", "system", "vars", "webbrowser",
+];
+
+fn is_plain_python(text: &str) -> bool {
+    !PYTHON_REACHING.iter().any(|name| text.to_ascii_lowercase().contains(name)) && !text.contains('$')
+}
+
+fn is_plain_node(text: &str) -> bool {
+    const REACHING: [&str; 14] = [
+        "child", "spawn", "exec", "fork", "eval", "function", "constructor", "import", "binding", "worker", "module", "global", "this",
+        "load",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let loads_plainly = lower.split("require").skip(1).all(|rest| {
+        let inner = rest.trim_start().strip_prefix('(').map(str::trim_start).unwrap_or_default();
+        let quote = inner.chars().next().filter(|sign| matches!(sign, '\'' | '"'));
+        let name = quote.and_then(|quote| inner.get(1..)?.split_once(quote));
+        name.is_some_and(|(name, rest)| {
+            let is_known = matches!(name.trim_start_matches("node:"), "fs" | "path" | "os" | "util" | "crypto" | "url");
+            (is_known || name.ends_with(".json")) && rest.trim_start().starts_with(')')
+        })
+    });
+    let indexes = lower.split('[').skip(1).any(|rest| !rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == ']'));
+    loads_plainly && !indexes && !lower.contains(['`', '\\', '$']) && !REACHING.iter().any(|name| lower.contains(name))
+}
+
+/// `s/a/b/` with flags that run nothing.
+fn is_substitution(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('s') else { return false };
+    let Some(sign) = rest.chars().next().filter(char::is_ascii_punctuation) else { return false };
+    let mut parts = rest.get(1..).unwrap_or_default().split(sign);
+    let (from, to, flags) = (parts.next(), parts.next(), parts.next());
+    let is_inert = |part: &str| !part.contains("(?") && !part.contains("${") && !part.contains('{');
+    from.is_some_and(is_inert)
+        && to.is_some_and(is_inert)
+        && parts.next().is_none()
+        && flags.is_some_and(|flags| flags.trim().chars().all(|flag| "gimsx".contains(flag)))
+}
+
+/// Options of `sed` and of `awk`, which both have `-e text` and `-f file`.
+struct Language {
+    /// The long name of the option for a text.
+    long: &'static str,
+    /// Letters of options with a value.
+    valued: &'static str,
+    /// The one of them whose value is attached, if any.
+    attached: Option<char>,
+}
+
+const SED: Language = Language { long: "expression", valued: "il", attached: Some('i') };
+
+const AWK: Language = Language { long: "source", valued: "Fv", attached: None };
+
+/// The texts of `sed` and `awk`: behind options, or else the first operand. `None` where they cannot be told apart.
+fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Word>> {
+    let mut texts = Vec::new();
+    let mut operands = Vec::new();
+    let mut has_file = false;
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word.may_be_any() {
+            return None;
+        }
+        let Some(option) = word.head.strip_prefix('-').filter(|option| !option.is_empty()) else {
+            operands.push(word);
+            continue;
+        };
+        if let Some(long) = option.strip_prefix('-') {
+            let name = long.split('=').next().unwrap_or_default();
+            if name.len() > 1 && language.long.starts_with(name) {
+                texts.push(if long.contains('=') { word } else { words.next()? });
+            }
+            has_file |= name.len() > 1 && "file".starts_with(name);
+            continue;
+        }
+        let takes = |letter: char| letter == 'e' || letter == 'f' || language.valued.contains(letter);
+        let Some((at, letter)) = option.char_indices().find(|(_, letter)| takes(*letter)) else { continue };
+        if language.attached == Some(letter) {
+            continue;
+        }
+        let value = if at + 1 == option.len() { words.next()? } else { word };
+        match letter {
+            'e' => texts.push(value),
+            'f' if value.head == "-" || value.head.contains("/dev/") => return None,
+            'f' => has_file = true,
+            _ => {}
+        }
+    }
+    if texts.is_empty() && !has_file {
+        texts.extend(operands.iter().find(|word| word.literal.as_deref() != Some("")));
+    }
+    Some(texts)
+}
+
+/// The text in a word, without the quotes that are left where it is not known to its end.
+fn text_in(word: &Word) -> Option<&str> {
+    match &word.literal {
+        Some(text) => Some(text),
+        None if word.head.is_empty() => None,
+        None => Some(word.raw.trim_matches('"')),
+    }
+}
+
+fn sed_runs(arguments: &[Word]) -> bool {
+    let Some(texts) = scripts(arguments, &SED) else { return true };
+    texts.into_iter().any(|word| text_in(word).is_none_or(|text| !sed::is_plain(without_option(text))))
+}
+
+/// A text without the option that it is attached to.
+fn without_option(text: &str) -> &str {
+    match text.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => long.split_once('=').map_or(text, |(_, value)| value),
+        Some(letters) => letters.split_once('e').map_or(text, |(_, value)| value),
+        None => text,
+    }
+}
+
+fn awk_runs(arguments: &[Word]) -> bool {
+    let Some(texts) = scripts(arguments, &AWK) else { return true };
+    let loads = |word: &Word| word.head.starts_with("-l") || word.head.starts_with("-i") || word.head.starts_with("--load");
+    arguments.iter().any(loads)
+        || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
+}
+
+/// Whether a text of `awk` opens a program, or calls what it puts together. Before the first `print` a bar stands in a pattern.
+fn reaches(text: &str) -> bool {
+    let writes_to = text.split_once("print").is_some_and(|(_, rest)| rest.replace("||", "").contains('|'));
+    writes_to || ["system", "getline", "@"].iter().any(|part| text.contains(part))
+}
