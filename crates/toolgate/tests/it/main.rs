@@ -45,6 +45,7 @@ mod recording;
 mod reload;
 mod secrets;
 mod shell_evasion;
+mod shell_lines;
 mod shell_rows;
 mod support;
 mod trust;
