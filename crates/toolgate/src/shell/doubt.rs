@@ -65,6 +65,11 @@ fn could_match_flags(word: &Word) -> bool {
 /// Folders of programs that a system brings; none where the name alone is written.
 const FOLDERS: [&str; 7] = ["", "/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/sbin"];
 
+/// Whether a program is one with subcommands, so that options may stand before these.
+pub(super) fn has_subcommands(program: &str) -> bool {
+    SUBCOMMANDS.iter().any(|(programs, _)| programs.contains(&program))
+}
+
 /// Whether a program of this name is known to run nothing of its words, or what of them it runs.
 pub(super) fn is_known(name: &str) -> bool {
     DATA.binary_search(&name).is_ok() || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
