@@ -99,7 +99,7 @@ fn wrapped(form: &Form, dice: &mut Dice<'_>, depth: usize) -> Vec<String> {
         // Between double quotes of another language.
         Body::Inside(text) => {
             let inner = self::words(dice, DEPTH_MAX).join(" ");
-            words.push(quoted(&text.replace('@', &inner.replace(['"', '\'', '\\', '\n'], "")), dice));
+            words.push(quoted(&text.replace('@', &inner.replace(['"', '\\', '\n'], "")), dice));
         }
     }
     words.extend(Some(form.after).filter(|after| !after.is_empty()).map(str::to_owned));
@@ -147,8 +147,8 @@ fn fed(dice: &mut Dice<'_>) -> String {
 fn spelled(word: &str, dice: &mut Dice<'_>) -> String {
     let (head, tail) = word.split_at_checked(1).unwrap_or((word, ""));
     match dice.below(16) {
-        0..=7 => word.to_owned(),
-        8 => format!("'{word}'"),
+        0..=6 => word.to_owned(),
+        7 | 8 => format!("'{word}'"),
         9 => format!("\"{word}\""),
         10 => format!("\\{word}"),
         11 => format!("{head}''{tail}"),
