@@ -10,6 +10,7 @@
 //! - [`Record`]: what the server saw, to be asserted on.
 //! - [`TestWorld`]: a sealed room with a home, a workspace, variables and a clock, in which programs are run and their
 //!   output is compared ([`command`], [`snapshot`]).
+//! - [`shell_room`]: shell commands run in namespaces of their own, to see which programs they start.
 //! - For tests of programs that use MCP: [`TestTool`], [`MockServer`] and [`assert_call_result`].
 //!
 //! The kit depends on no other toolgate crate: what it says about them is independent evidence.
@@ -38,6 +39,8 @@ pub mod command;
 pub mod snapshot;
 pub mod world;
 
+pub mod shell_room;
+
 pub mod call_result;
 pub mod mock_server;
 
@@ -65,5 +68,5 @@ pub use model_server::{ModelAnswer, ModelScript, ModelServer, ModelStop, Said, W
 pub use offer::{Change, ListKind, PromptScript, ResourceScript, ToolScript};
 pub use record::{Event, Record};
 pub use script::Script;
-pub use stdio::{auth_server_path, chaos_server_path, scripted_server_path};
+pub use stdio::{auth_server_path, chaos_server_path, scripted_server_path, shell_room_path};
 pub use world::TestWorld;

@@ -60,3 +60,18 @@ pub const CHAOS_LISTEN_ATTEMPTS_MAX: usize = 100;
 
 /// How long a test waits for what a model is to see, so that one that waits in vain fails.
 pub const MODEL_WAIT_MS_MAX: u64 = 60_000;
+
+/// Largest file a command in a room for shell commands can write: everything there is memory.
+pub const SHELL_ROOM_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Longest part of a command's standard error that is kept: enough to see why it ran nothing.
+pub const SHELL_ROOM_SAID_BYTES_MAX: usize = 400;
+
+/// How long a room waits for what a shell left running in the background.
+pub const SHELL_ROOM_GRACE_MILLISECONDS: u64 = 1_500;
+
+/// How long nothing new may be recorded until a command that runs on has shown what it does.
+pub const SHELL_ROOM_SETTLED_MILLISECONDS: u64 = 250;
+
+/// How often a room looks whether a command has ended.
+pub const SHELL_ROOM_POLL_MICROSECONDS: u64 = 300;

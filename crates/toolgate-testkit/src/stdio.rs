@@ -9,6 +9,7 @@ use crate::engine::server::Server;
 use crate::pipe::{self, Ending, Home};
 use crate::record::{Event, Record};
 use crate::script::Script;
+use crate::shell_room::SHELL_ROOM_PROGRAM;
 
 /// The program is not where it is built.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,14 @@ pub fn auth_server_path() -> Result<PathBuf, NoScriptedServer> {
 /// When the program was not built.
 pub fn chaos_server_path() -> Result<PathBuf, NoScriptedServer> {
     program_path("chaos-server")
+}
+
+/// Where the `shell-room` program is, found in the same way.
+///
+/// # Errors
+/// When the program was not built.
+pub fn shell_room_path() -> Result<PathBuf, NoScriptedServer> {
+    program_path(SHELL_ROOM_PROGRAM)
 }
 
 fn program_path(program: &'static str) -> Result<PathBuf, NoScriptedServer> {

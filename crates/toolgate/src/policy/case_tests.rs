@@ -61,3 +61,43 @@ fn rules_decide() {
 fn shell_commands_are_decided_part_by_part() {
     assert!(check_all(include_str!("cases/shell.txt")) >= 90);
 }
+
+/// Prefixes that are denied where ordinary commands are tried.
+const DENIED: &str = "npm publish|git push|rm -rf|sudo|curl|docker run|terraform apply|kubectl delete|cargo publish|make deploy|shutdown";
+
+/// What is decided about a command that every rule but a deny allows.
+fn decided(denied: &str, command: &str) -> (Decision, Vec<String>) {
+    let policy = Policy::new(rules(&format!(
+        "u100 allow */run_shell_command redirection ; u90 allow */run_shell_command prefix='git|find' ; u200 deny */run_shell_command prefix='{denied}'"
+    )));
+    call(&format!("$ {}", command.replace('␤', "\n"))).with_facts(|facts| {
+        let verdict = policy.decide(facts);
+        (verdict.decision, verdict.adjustments)
+    })
+}
+
+fn lines(table: &str) -> Vec<&str> {
+    table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("##")).collect()
+}
+
+#[test]
+fn a_denied_command_is_not_allowed_in_other_words() {
+    let rows = lines(include_str!("cases/evasion.txt"));
+    let is_allowed = |row: &&&str| {
+        let (denied, command) = row.split_once(" ¦ ").unwrap_or_else(|| panic!("not two columns: {row}"));
+        decided(denied, command).0 == Decision::Allow
+    };
+    let wrong: Vec<&&str> = rows.iter().filter(is_allowed).collect();
+    assert!(wrong.is_empty(), "{} of {} are allowed:\n{wrong:#?}", wrong.len(), rows.len());
+    assert!(rows.len() >= 300, "{}", rows.len());
+}
+
+#[test]
+fn ordinary_commands_stay_allowed_beside_denials() {
+    let rows = lines(include_str!("cases/ordinary.txt"));
+    let found =
+        |row: &&str| Some((row.to_string(), decided(DENIED, row))).filter(|(_, (it, _))| *it != Decision::Allow);
+    let wrong: Vec<_> = rows.iter().filter_map(found).collect();
+    assert!(wrong.is_empty(), "{} of {} are not allowed:\n{wrong:#?}", wrong.len(), rows.len());
+    assert!(rows.len() >= 200, "{}", rows.len());
+}

@@ -24,14 +24,16 @@ enum Harmless {
     Programs(&'static [&'static str]),
     /// A text without these parts, in lower case.
     Without(&'static [&'static str]),
+    /// A file other than the input.
+    Files,
 }
 
 const PLAIN: Acting =
     Acting { programs: &[], shorts: "", longs: &[], parts: &[], plus: false, harmless: Harmless::Nothing };
 
 const COMPRESSING: Harmless = Harmless::Programs(&[
-    "bzip2", "compress", "gzip", "lbzip2", "lz4", "lzip", "lzma", "lzop", "pbzip2", "pigz", "pixz", "plzip", "xz", "zstd",
-    "zstdmt",
+    "bzip2", "compress", "gzip", "lbzip2", "lz4", "lzip", "lzma", "lzop", "pbzip2", "pigz", "pixz", "plzip", "xz",
+    "zstd", "zstdmt",
 ]);
 
 const TABLE: &[Acting] = &[
@@ -39,7 +41,12 @@ const TABLE: &[Acting] = &[
         programs: &["tar", "bsdtar", "gnutar"],
         shorts: "IF",
         longs: &[
-            "--checkpoint-action", "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command", "--to-command",
+            "--checkpoint-action",
+            "--info-script",
+            "--new-volume-script",
+            "--rmt-command",
+            "--rsh-command",
+            "--to-command",
             "--use-compress-program",
         ],
         harmless: COMPRESSING,
@@ -60,14 +67,27 @@ const TABLE: &[Acting] = &[
     },
     Acting {
         programs: &["scp", "ssh-copy-id", "sshfs"],
-        shorts: "oSDF",
+        shorts: "o",
         parts: &["ssh_command", "proxycommand"],
-        harmless: Harmless::Without(&["command", "/"]),
+        harmless: Harmless::Without(&["command"]),
         ..PLAIN
     },
+    Acting { programs: &["scp", "ssh-copy-id", "sshfs"], shorts: "SDF", ..PLAIN },
     Acting { programs: &["ssh-add", "ssh-keygen"], shorts: "Dw", ..PLAIN },
     Acting {
-        programs: &["vi", "vim", "view", "nvim", "rvim", "gvim", "vimdiff", "gvimdiff", "rview", "vim.tiny", "vim.basic"],
+        programs: &[
+            "vi",
+            "vim",
+            "view",
+            "nvim",
+            "rvim",
+            "gvim",
+            "vimdiff",
+            "gvimdiff",
+            "rview",
+            "vim.tiny",
+            "vim.basic",
+        ],
         shorts: "cSsueE",
         longs: &["--cmd", "--remote-send", "--remote-expr"],
         plus: true,
@@ -81,7 +101,13 @@ const TABLE: &[Acting] = &[
         ..PLAIN
     },
     Acting { programs: &["nano", "pico"], shorts: "s", longs: &["--speller"], ..PLAIN },
-    Acting { programs: &["less", "more", "most", "zless", "zmore"], shorts: "k", longs: &["--lesskey"], plus: true, ..PLAIN },
+    Acting {
+        programs: &["less", "more", "most", "zless", "zmore"],
+        shorts: "k",
+        longs: &["--lesskey"],
+        plus: true,
+        ..PLAIN
+    },
     Acting {
         programs: &["man", "mandb"],
         shorts: "PHC",
@@ -99,7 +125,28 @@ const TABLE: &[Acting] = &[
         programs: &["make", "gmake", "bmake", "remake"],
         shorts: "E",
         longs: &["--eval"],
-        parts: &["shell=", ".shellflags", "makeflags=", "$(", "${", "`", "/dev/stdin", "/dev/fd"],
+        parts: &[
+            "shell:",
+            "shell?",
+            "shell+",
+            "make=",
+            "!=",
+            "shell=",
+            ".shellflags",
+            "makeflags=",
+            "$(",
+            "${",
+            "`",
+            "/dev/stdin",
+            "/dev/fd",
+        ],
+        ..PLAIN
+    },
+    Acting {
+        programs: &["make", "gmake", "bmake", "remake"],
+        shorts: "f",
+        longs: &["--file", "--makefile"],
+        harmless: Harmless::Files,
         ..PLAIN
     },
     Acting { programs: &["cmake"], shorts: "E", ..PLAIN },
@@ -111,8 +158,17 @@ const TABLE: &[Acting] = &[
     },
     Acting { programs: &["cargo"], longs: &["--config"], parts: &["runner=", "linker="], ..PLAIN },
     Acting { programs: &["go"], parts: &["-exec", "-toolexec", "-vettool"], ..PLAIN },
+    Acting {
+        programs: &["npm", "pnpm", "yarn"],
+        longs: &["--script-shell", "--shell", "--editor", "--git", "--viewer", "--node-options", "--init-module"],
+        ..PLAIN
+    },
     Acting { programs: &["bazel", "bazelisk", "blaze"], longs: &["--run_under"], ..PLAIN },
-    Acting { programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"], parts: &["-wrapper", "-specs", "-fplugin"], ..PLAIN },
+    Acting {
+        programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"],
+        parts: &["-wrapper", "-specs", "-fplugin"],
+        ..PLAIN
+    },
     Acting { programs: &["wget"], shorts: "e", longs: &["--execute", "--use-askpass"], ..PLAIN },
     Acting { programs: &["aria2c"], parts: &["--on-"], ..PLAIN },
     Acting {
@@ -133,13 +189,20 @@ const TABLE: &[Acting] = &[
         programs: &["apt", "apt-get", "apt-cache", "aptitude", "apt-mark"],
         shorts: "oc",
         longs: &["--option", "--config-file"],
-        harmless: Harmless::Without(&["invoke", "hook", "exec", "bin", "dir", "run", "editor", "pager", "proxy", "methods"]),
+        harmless: Harmless::Without(&[
+            "invoke", "hook", "exec", "bin", "dir", "run", "editor", "pager", "proxy", "methods",
+        ]),
         ..PLAIN
     },
     Acting { programs: &["helm"], longs: &["--post-renderer"], ..PLAIN },
     Acting { programs: &["gs"], parts: &["%pipe%"], ..PLAIN },
     Acting { programs: &["psql"], parts: &["\\!", "program", "`", "|", "\\setenv", "\\e"], ..PLAIN },
-    Acting { programs: &["mysql", "mariadb"], longs: &["--pager"], parts: &["\\!", "system", "pager", "edit"], ..PLAIN },
+    Acting {
+        programs: &["mysql", "mariadb"],
+        longs: &["--pager"],
+        parts: &["\\!", "system", "pager", "edit"],
+        ..PLAIN
+    },
     Acting { programs: &["sqlite3"], parts: &[".sh", ".sy", ".lo", "edit(", "|", "load_extension"], ..PLAIN },
     Acting { programs: &["gpg", "gpg2"], longs: &["--photo-viewer", "--agent-program", "--dirmngr-program"], ..PLAIN },
     Acting { programs: &["fzf", "sk"], longs: &["--preview", "--bind"], parts: &["execute", "become"], ..PLAIN },
@@ -147,12 +210,35 @@ const TABLE: &[Acting] = &[
     Acting { programs: &["gnuplot"], shorts: "e", parts: &["system", "`"], ..PLAIN },
     Acting { programs: &["ctags", "etags"], parts: &["--_", "--options"], ..PLAIN },
     Acting { programs: &["pytest", "py.test"], shorts: "p", parts: &["--pdbcls", "--debugger"], ..PLAIN },
-    Acting { programs: &["curl"], parts: &[], ..PLAIN },
 ];
 
 /// Whether some option of a program runs a text, or a word that is not known may be one.
 pub(super) fn acts(program: &str, arguments: &[Word]) -> bool {
-    TABLE.iter().filter(|acting| acting.programs.contains(&program)).any(|acting| acting.acts(program, arguments))
+    reads_commands(program, arguments)
+        || TABLE
+            .iter()
+            .filter(|acting| acting.programs.contains(&program))
+            .any(|acting| acting.acts(program, arguments))
+}
+
+/// Whether a program for databases reads its commands, some of which run programs, from its input.
+fn reads_commands(program: &str, arguments: &[Word]) -> bool {
+    let has = |letters: &str, longs: &[&str]| {
+        arguments.iter().any(|word| {
+            let head = word.head.as_str();
+            let is_long = head.starts_with("--") && longs.iter().any(|long| head.starts_with(long));
+            is_long
+                || (head.starts_with('-')
+                    && !head.starts_with("--")
+                    && head.contains(|letter| letters.contains(letter)))
+        })
+    };
+    match program {
+        "sqlite3" => arguments.iter().filter(|word| !word.head.starts_with('-')).count() < 2,
+        "psql" => !has("cflV", &["--command", "--file", "--list", "--version", "--help"]),
+        "mysql" | "mariadb" => !has("eV", &["--execute", "--version", "--help"]),
+        _ => false,
+    }
 }
 
 impl Acting {
@@ -175,7 +261,7 @@ impl Acting {
 
     fn has_part(&self, word: &Word) -> bool {
         !self.parts.is_empty() && {
-            let text = word.shown().to_ascii_lowercase();
+            let text = word.shown().split_whitespace().collect::<String>().to_ascii_lowercase();
             self.parts.iter().any(|part| text.contains(part))
         }
     }
@@ -190,13 +276,16 @@ impl Acting {
     fn is_option(&self, word: &Word, next: Option<&Word>) -> bool {
         let Some(option) = word.head.strip_prefix('-') else { return false };
         if option.starts_with('-') {
-            let (name, value) = word.head.split_once('=').map_or((word.head.as_str(), None), |(name, value)| (name, Some(value)));
-            let names = |long: &&str| if word.literal.is_some() || value.is_some() {
-                *long == name || (name.len() > 3 && long.starts_with(name))
-            } else {
-                long.starts_with(name) || name.starts_with(*long)
+            let (name, value) =
+                word.head.split_once('=').map_or((word.head.as_str(), None), |(name, value)| (name, Some(value)));
+            let names = |long: &&str| {
+                if word.literal.is_some() || value.is_some() {
+                    *long == name || (name.len() > 3 && long.starts_with(name))
+                } else {
+                    long.starts_with(name) || name.starts_with(*long)
+                }
             };
-            return self.longs.iter().any(|long| names(&long)) && !self.is_harmless(word, value, next);
+            return self.longs.iter().any(|long| names(long)) && !self.is_harmless(word, value, next);
         }
         let Some(at) = option.find(|letter| self.shorts.contains(letter)) else {
             return word.literal.is_none() && !self.shorts.is_empty();
@@ -221,6 +310,7 @@ impl Acting {
                     let first = value.split_whitespace().next().unwrap_or_default();
                     programs.contains(&first) && !value.to_ascii_lowercase().contains("command")
                 }
+                Harmless::Files => value != "-" && !value.is_empty() && !value.starts_with("/dev/"),
                 Harmless::Without(parts) => {
                     let value = value.to_ascii_lowercase();
                     !parts.iter().any(|part| value.contains(part))

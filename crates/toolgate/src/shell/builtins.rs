@@ -95,7 +95,8 @@ fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadabl
         // `export NAME=$value` is written out as far as it is a name.
         None => word.head.is_empty() || word.head.contains('['),
     };
-    if let Some(word) = arguments.iter().find(|word| calculates(word.literal.as_deref().unwrap_or(&word.raw))).filter(|_| takes_names)
+    if let Some(word) =
+        arguments.iter().find(|word| calculates(word.literal.as_deref().unwrap_or(&word.raw))).filter(|_| takes_names)
     {
         return Err(calculated(&word.raw));
     }
@@ -108,13 +109,67 @@ fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadabl
     }
 }
 
+/// Ends of names of variables whose value other programs run, or take options from.
+const OTHERS_RUN: [&str; 26] = [
+    "ASKPASS",
+    "BROWSER",
+    "COMMAND",
+    "DIFF",
+    "EDITOR",
+    "EXINIT",
+    "FLAGS",
+    "LESS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LINKER",
+    "MAKE",
+    "MORE",
+    "OPT",
+    "OPTIONS",
+    "PAGER",
+    "PARALLEL",
+    "PRELOAD",
+    "RSH",
+    "RUNNER",
+    "SHELL",
+    "SSH",
+    "VIMINIT",
+    "VISUAL",
+    "WRAPPER",
+    "script_shell",
+];
+
+/// Programs that such a variable may name with options, since they only show or edit.
+const SHOWING: [&str; 14] =
+    ["bat", "cat", "code", "delta", "emacs", "less", "more", "nano", "nvim", "ssh", "true", "vi", "vim", ":"];
+
+/// Whether an assignment gives such a variable a text that is more than the name of a program, or options.
+fn is_run_elsewhere(assignment: &str) -> bool {
+    let Some((name, value)) = assignment.split_once('=') else { return false };
+    let is_named = OTHERS_RUN.iter().any(|end| name.ends_with(end)) || name.starts_with("GIT_CONFIG_");
+    let value = value.trim_matches(['\'', '"']);
+    let is_plain = value.chars().all(|sign| sign.is_ascii_alphanumeric() || "_-./:=,+@ ".contains(sign));
+    let first = value.split(' ').next().unwrap_or_default();
+    let is_harmless = is_plain
+        && !value.to_ascii_lowercase().contains("command")
+        && (!value.contains(' ') || first.starts_with('-') || SHOWING.contains(&first));
+    is_named && !is_harmless
+}
+
 impl SimpleCommand {
-    /// Whether it sets a variable whose value a shell runs.
+    /// Whether it sets a variable whose value a shell runs, or another program.
     pub(super) fn sets_run_variable(&self) -> bool {
         let declared = self.words.get(1..).unwrap_or_default().iter().map(|word| word.head.as_str());
         let is_declaration = self.program().is_some_and(|program| {
             matches!(program_name(program), "export" | "declare" | "typeset" | "readonly" | "local" | "env")
         });
+        if self.assignments.iter().any(|assignment| is_run_elsewhere(assignment)) {
+            return true;
+        }
+        let words = self.words.get(1..).unwrap_or_default().iter().filter(|_| is_declaration);
+        if words.map(|word| word.literal.as_deref().unwrap_or(&word.raw)).any(is_run_elsewhere) {
+            return true;
+        }
         self.assignments.iter().map(String::as_str).chain(declared.filter(|_| is_declaration)).any(|text| {
             let name = text.split('=').next().unwrap_or_default();
             RUN_VARIABLES.contains(&name) || name.starts_with("BASH_FUNC_")

@@ -35,10 +35,18 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "herestring_redirect" => (true, "use a pipe or a here-document"),
         "array" | "subscript" | "+=" => (true, "use plain variables"),
         "c_style_for_statement" => (true, "use `for x in …`"),
-        "for_statement" => (begins_with(node, "select"), "use `for x in …`"),
+        "for_statement" => {
+            (begins_with(node, "select") || lists_lines(node, text), "use `for x in …`, its words on one line")
+        }
         "function_definition" => (begins_with(node, "function"), "write `name() { …; }`"),
         "|&" | "&>" | "&>>" => (true, "write `2>&1`"),
         ";;" => (node.parent().is_none_or(|parent| parent.kind() != "case_item"), "end a command with one `;`"),
+        "esac" => (follows_simple(node, text), "end the command before it with `;;`"),
+        "then" | "else" | "do" => (holds_nothing(node), "put a command there"),
+        "case_statement" => {
+            (node.children(&mut node.walk()).any(|child| child.kind() == ";"), "write the first pattern behind `in`")
+        }
+        "negated_command" => (is_within_pipe(node), "put `!` before the whole pipe, once"),
         ";&" | ";;&" => (true, "end each case with `;;`"),
         "test_command" => (written().starts_with("[["), "use `[ … ]`"),
         "compound_statement" | "subshell" => (written().starts_with("(("), "leave a blank between the brackets"),
@@ -51,11 +59,61 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "simple_expansion" => (!is_plain_variable(written()), "quote the dollar sign"),
         "extglob_pattern" => (written().contains('('), "use a plain pattern"),
         "file_descriptor" => (written().len() > 1, "use the numbers up to 9"),
-        "file_redirect" => (!duplicates_plainly(node, text), "name a descriptor by one digit, or a file without `&`"),
+        "file_redirect" => (
+            !duplicates_plainly(node, text) || names_next(node, text),
+            "name a descriptor by one digit, or a file without `&`",
+        ),
         "word" | "concatenation" => (names_descriptor(node, text), "leave a blank before the redirection"),
         _ => (false, ""),
     };
     differs.then_some(instead)
+}
+
+/// Whether no command follows a keyword that needs one.
+fn holds_nothing(keyword: Node<'_>) -> bool {
+    let mut next = keyword.next_sibling();
+    while let Some(node) = next.filter(|node| node.kind() == "comment") {
+        next = node.next_sibling();
+    }
+    next.is_none_or(|node| matches!(node.kind(), "fi" | "elif_clause" | "else_clause" | "done"))
+}
+
+/// Whether `esac` stands where it is a word of the command before it.
+fn follows_simple(end: Node<'_>, text: &str) -> bool {
+    let before = text.get(..end.start_byte()).unwrap_or_default().trim_end_matches([' ', '\t']);
+    !before.ends_with([';', '\n', '&', ')', '}'])
+        && !["in", "fi", "done", "esac"].iter().any(|word| before.ends_with(word))
+}
+
+/// Whether the words behind `for x in` are not all on its line.
+fn lists_lines(node: Node<'_>, text: &str) -> bool {
+    let mut end = None;
+    for child in node.children(&mut node.walk()) {
+        let gap = end.and_then(|end| text.get(end..child.start_byte())).unwrap_or_default();
+        if matches!(child.kind(), ";" | "do_group" | "\n") {
+            return false;
+        }
+        if gap.contains('\n') {
+            return true;
+        }
+        end = (child.kind() == "in" || end.is_some()).then_some(child.end_byte());
+    }
+    false
+}
+
+/// Whether what looks like the name of a file is the number of the next redirection: `> 2>&1`.
+fn names_next(node: Node<'_>, text: &str) -> bool {
+    let Some(target) = node.child_by_field_name("destination") else { return false };
+    let is_number = text_of(target, text).bytes().all(|digit| digit.is_ascii_digit());
+    let begins =
+        text.get(..target.start_byte()).is_some_and(|before| before.ends_with([' ', '\t', '<', '>', '|', '&']));
+    is_number && begins && text.get(target.end_byte()..).is_some_and(|behind| behind.starts_with(['<', '>']))
+}
+
+/// Whether `!` stands behind a pipe, or behind another.
+fn is_within_pipe(negated: Node<'_>) -> bool {
+    let is_later = negated.prev_sibling().is_some_and(|before| matches!(before.kind(), "|" | "|&"));
+    is_later || negated.parent().is_some_and(|parent| parent.kind() == "negated_command")
 }
 
 fn begins_with(node: Node<'_>, keyword: &str) -> bool {

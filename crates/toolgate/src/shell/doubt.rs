@@ -2,71 +2,12 @@
 //!
 //! This is the net below everything else that is known of programs. A restriction whose words stand there may be meant.
 
+use super::data::{DATA, SUBCOMMANDS};
 use super::git_acts;
 use super::script::{SimpleCommand, Word};
 use super::wrapper_options::WRAPPERS;
 use super::wrappers::plain_name;
 use crate::limits::SHELL_DOUBTS_MAX;
-
-/// Programs whose arguments are data, in order: they run nothing of it. What some of their options run is found before.
-const DATA: &[&str] = &[
-    ":", "[", "ack", "ag", "apropos", "arch", "autopep8", "awk", "b2sum", "base32", "base64", "basename", "basenc", "bat", "bc",
-    "black", "bzcat", "bzip2", "cal", "cat", "cd", "chattr", "chgrp", "chmod", "chown", "cksum", "clang-format", "clear",
-    "cloc", "cmp", "codespell", "col", "colordiff", "column", "comm", "convert", "cp", "cpio", "csplit", "ctags", "curl", "cut",
-    "date", "dd", "delta", "df", "diff", "diff3", "dig", "dir", "dirname", "dos2unix", "du", "echo", "egrep", "eslint", "exa",
-    "exit", "expand", "expr", "eza", "factor", "false", "fc-list", "fd", "fdfind", "fgrep", "figlet", "file", "find", "flake8",
-    "fmt", "fold", "free", "gawk", "getent", "getopt", "gofmt", "grep", "groups", "gunzip", "gzip", "hd", "head", "help",
-    "hexdump", "hexyl", "host", "hostname", "iconv", "id", "identify", "info", "install", "isort", "jest", "join", "jq", "kill",
-    "last", "less", "ln", "locate", "logger", "logname", "look", "ls", "lsattr", "lsblk", "lscpu", "lsof", "lz4", "lzma", "man",
-    "mawk", "md5sum", "mkdir", "mkfifo", "mktemp", "more", "mv", "mypy", "nano", "nawk", "netstat", "nl", "nm", "nohup",
-    "notify-send", "nproc", "nslookup", "numfmt", "objdump", "od", "paste", "patch", "pathchk", "pgrep", "pidof", "pigz", "ping",
-    "pkill", "popd", "pr", "prettier", "printenv", "printf", "ps", "pstree", "pushd", "pwd", "pylint", "pyright", "pytest", "read",
-    "readelf", "readlink", "realpath", "return", "rev", "rg", "rm", "rmdir", "rsync", "ruff", "rustfmt", "say", "scp", "sed",
-    "seq", "set", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shasum", "shellcheck", "shfmt", "shift",
-    "shopt", "shred", "shuf", "sleep", "sort", "split", "ss", "stat", "strings", "stty", "sum", "sync", "tac", "tail", "tar",
-    "tee", "test", "tldr", "tokei", "touch", "tput", "tr", "tree", "true", "truncate", "tsc", "tsort", "tty", "type", "ulimit",
-    "umask", "uname", "unexpand", "uniq", "unix2dos", "unlink", "unset", "unxz", "unzip", "uptime", "users", "vi", "view", "vim",
-    "vitest", "vmstat", "w", "wait", "wc", "wget", "whatis", "whereis", "which", "who", "whoami", "xmllint", "xxd", "xz", "xzcat",
-    "yapf", "yes", "yq", "zcat", "zgrep", "zip", "zipinfo", "zstd", "zstdcat",
-];
-
-/// Programs with subcommands whose arguments are data behind these of them; behind all, where none is named.
-const SUBCOMMANDS: &[(&[&str], &[&str])] = &[
-    (
-        &["npm", "pnpm", "yarn", "bun"],
-        &[
-            "add", "audit", "bin", "cache", "ci", "dedupe", "deprecate", "dist-tag", "docs", "fund", "help", "i", "info", "init",
-            "install", "link", "list", "login", "logout", "ls", "outdated", "owner", "pack", "ping", "prefix", "prune", "remove",
-            "rm", "root", "search", "un", "uninstall", "unlink", "up", "update", "upgrade", "v", "version", "view", "whoami", "why",
-        ],
-    ),
-    (
-        &["cargo"],
-        &[
-            "add", "audit", "b", "bench", "build", "c", "check", "clean", "clippy", "d", "deny", "doc", "fetch", "fix", "fmt",
-            "help", "info", "init", "install", "login", "metadata", "new", "nextest", "owner", "package", "publish", "remove", "rm",
-            "search", "t", "test", "tree", "uninstall", "update", "vendor", "yank",
-        ],
-    ),
-    (&["go"], &["build", "clean", "doc", "env", "fix", "fmt", "get", "help", "install", "list", "mod", "test", "version", "vet"]),
-    (
-        &["pip", "pip3", "uv", "pipx", "poetry", "pipenv", "conda", "mamba", "gem", "bundle", "composer", "rustup"],
-        &[
-            "add", "cache", "check", "component", "create", "default", "download", "env", "freeze", "help", "index", "info", "init",
-            "inspect", "install", "list", "lock", "outdated", "pip", "remove", "require", "search", "show", "sync", "target",
-            "toolchain", "tree", "uninstall", "update", "upgrade", "wheel",
-        ],
-    ),
-    (
-        &[
-            "apk", "apt", "apt-cache", "apt-get", "apt-mark", "aptitude", "brew", "choco", "dnf", "dpkg", "flatpak", "pacman", "port",
-            "rpm", "scoop", "snap", "winget", "yum", "zypper",
-        ],
-        &[],
-    ),
-    (&["docker", "nerdctl", "podman", "kubectl", "oc", "systemctl", "service", "journalctl", "terraform", "aws"], &[]),
-    (&["gh", "glab"], &["api", "auth", "browse", "gist", "issue", "label", "mr", "pr", "release", "repo", "run", "search", "workflow"]),
-];
 
 /// Keeps the words of a command that may be run. `besides` are those behind what a wrapper runs, when it is one that is understood.
 pub(super) fn note(command: &mut SimpleCommand, besides: Option<&[Word]>) {
@@ -79,6 +20,11 @@ pub(super) fn note(command: &mut SimpleCommand, besides: Option<&[Word]>) {
         doubts.text(value);
     }
     doubts.words(besides.unwrap_or_else(|| unknown_words(command)));
+    if command.program() == Some("rm") && command.words.iter().any(could_match_flags) {
+        doubts.push(Word::plain("rm", "rm"));
+        doubts.push(Word { raw: "-*".to_owned(), literal: None, head: "-".to_owned(), may_split: true });
+        doubts.end();
+    }
     command.runs_unseen |= doubts.is_full;
     command.doubts = doubts.found;
 }
@@ -86,9 +32,15 @@ pub(super) fn note(command: &mut SimpleCommand, besides: Option<&[Word]>) {
 /// The words of a command that runs nothing that is known, as far as they are no data.
 fn unknown_words(command: &SimpleCommand) -> &[Word] {
     let Some((program, arguments)) = command.words.split_first() else { return &[] };
-    let name = plain_name(program.literal.as_deref().unwrap_or_default());
+    let path = program.literal.as_deref().unwrap_or_default();
+    // A program of that name from another folder may be any.
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if !FOLDERS.contains(&folder) || command.assignments.iter().any(|it| it.starts_with("PATH=")) {
+        return arguments;
+    }
+    let name = plain_name(path);
     let name = name.as_str();
-    if DATA.binary_search(&name).is_ok() || WRAPPERS.iter().any(|wrapper| wrapper.name == name) {
+    if is_known(name) {
         return &[];
     }
     if name == "git" {
@@ -99,13 +51,28 @@ fn unknown_words(command: &SimpleCommand) -> &[Word] {
     };
     // A name such as `rm` in `docker rm x` is one of its own.
     match arguments.split_first() {
-        Some((Word { literal: Some(first), .. }, rest)) if !first.starts_with('-') => {
-            let is_data = subcommands.is_empty() || subcommands.contains(&first.as_str());
-            if is_data { &[] } else { rest }
-        }
+        Some((Word { literal: Some(first), .. }, _)) if subcommands.contains(&first.as_str()) => &[],
         _ if subcommands.is_empty() => &[],
         _ => arguments,
     }
+}
+
+/// Whether a pattern of file names fits a file that is called like flags, such as `-rf`.
+fn could_match_flags(word: &Word) -> bool {
+    word.literal.is_none() && word.raw.starts_with(['*', '?', '[']) && !word.raw.contains(['.', '/'])
+}
+
+/// Folders of programs that a system brings; none where the name alone is written.
+const FOLDERS: [&str; 7] = ["", "/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/sbin"];
+
+/// Whether a program is one with subcommands, so that options may stand before these.
+pub(super) fn has_subcommands(program: &str) -> bool {
+    SUBCOMMANDS.iter().any(|(programs, _)| programs.contains(&program))
+}
+
+/// Whether a program of this name is known to run nothing of its words, or what of them it runs.
+pub(super) fn is_known(name: &str) -> bool {
+    DATA.binary_search(&name).is_ok() || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
 }
 
 struct Doubts {

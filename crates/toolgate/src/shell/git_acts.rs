@@ -39,11 +39,61 @@ const RUNNING: [&str; 30] = [
 
 /// Subcommands whose words are data.
 const DATA: [&str; 55] = [
-    "add", "am", "apply", "archive", "blame", "branch", "cat-file", "check-ignore", "checkout", "cherry", "cherry-pick", "clean",
-    "clone", "commit", "count-objects", "describe", "diff", "diff-tree", "fetch", "format-patch", "fsck", "gc", "grep", "help",
-    "init", "log", "ls-files", "ls-remote", "ls-tree", "merge", "merge-base", "mv", "name-rev", "notes", "pull", "push",
-    "range-diff", "rebase", "reflog", "remote", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show",
-    "show-ref", "stash", "status", "switch", "tag", "version", "worktree",
+    "add",
+    "am",
+    "apply",
+    "archive",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-tree",
+    "fetch",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "notes",
+    "pull",
+    "push",
+    "range-diff",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "tag",
+    "version",
+    "worktree",
 ];
 
 /// Options of subcommands that run their value, which may be written shortened.
@@ -63,9 +113,37 @@ const OPTIONS: [&str; 12] = [
 ];
 
 /// Parts of the names of settings whose value is run, or leads to what is.
-const SETTINGS: [&str; 24] = [
-    "alias", "askpass", "browser", "cmd", "command", "credential", "driver", "editor", "external", "filter", "fsmonitor", "gpg",
-    "helper", "hook", "include", "insteadof", "pack", "pager", "program", "proxy", "sequence", "tool", "url", "path",
+const SETTINGS: [&str; 30] = [
+    "alias",
+    "askpass",
+    "browser",
+    "cmd",
+    "command",
+    "credential",
+    "driver",
+    "editor",
+    "external",
+    "filter",
+    "fsmonitor",
+    "gpg",
+    "helper",
+    "hook",
+    "include",
+    "insteadof",
+    "pack",
+    "pager",
+    "program",
+    "proxy",
+    "sequence",
+    "tool",
+    "url",
+    "path",
+    "protocol",
+    "sendemail",
+    "textconv",
+    "update",
+    "vcs",
+    "worktree",
 ];
 
 /// Whether a setting `name=value` cannot run anything.
@@ -105,7 +183,8 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
     };
     let is_marked = |word: &Word| {
         let head = word.head.split('=').next().unwrap_or_default();
-        let shortened = head.len() > 4 && OPTIONS.iter().any(|option| option.starts_with(head) || head.starts_with(option));
+        let shortened =
+            head.len() > 3 && OPTIONS.iter().any(|option| option.starts_with(head) || head.starts_with(option));
         // What follows `ext::` is run to reach the other side.
         shortened || word.head.starts_with("ext::") || word.head.contains("=ext::") || word.head.starts_with("fd::")
     };
@@ -124,7 +203,8 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
 fn config_acts(words: &[Word]) -> bool {
     let reads = |word: &Word| {
         let text = word.literal.as_deref().unwrap_or_default();
-        ["--get", "--list", "--unset", "-l"].iter().any(|option| text.starts_with(option)) || matches!(text, "get" | "list")
+        ["--get", "--list", "--unset", "-l"].iter().any(|option| text.starts_with(option))
+            || matches!(text, "get" | "list")
     };
     let names = |word: &Word| !word.head.starts_with('-') && !is_harmless(&word.head);
     !words.iter().any(reads) && words.iter().any(|word| names(word) || word.head.is_empty())

@@ -13,9 +13,14 @@ const INTERPRETERS: &[(&[&str], &str, &[&str])] = &[
     (&["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"], "ep", &["--eval", "--print"]),
     (&["php", "php-cgi"], "rBRE", &["--run", "--process-begin", "--process-code", "--process-end"]),
     (&["lua", "luajit", "texlua"], "e", &[]),
-    (&["rscript", "r", "julia", "ghc", "runghc", "ocaml", "osascript", "groovy", "scala", "kotlin", "elixir", "iex"], "eE", &["--eval", "--print"]),
+    (
+        &["rscript", "r", "julia", "ghc", "runghc", "ocaml", "osascript", "groovy", "scala", "kotlin", "elixir", "iex"],
+        "eE",
+        &["--eval", "--print"],
+    ),
     (&["guile", "clojure", "clj", "bb", "janet", "swift", "racket", "gosh"], "ce", &["--eval"]),
     (&["sbcl", "clisp", "erl", "octave", "matlab", "scheme"], "xr", &["--eval", "--run", "--load"]),
+    (&["mongosh", "mongo"], "", &["--eval"]),
     (&["tclsh", "wish", "jshell"], "", &[]),
 ];
 
@@ -88,7 +93,10 @@ fn is_plain(name: &str, text: &str) -> bool {
     }
     match name {
         "python" | "pypy" | "py" => is_plain_python(text),
-        "perl" => text.trim_end_matches(';').split(';').all(|part| is_substitution(part.trim())) && !text.contains(['@', '`', '\\']),
+        "perl" => {
+            text.trim_end_matches(';').split(';').all(|part| is_substitution(part.trim()))
+                && !text.contains(['@', '`', '\\'])
+        }
         "node" | "nodejs" => is_plain_node(text),
         _ => false,
     }
@@ -96,9 +104,40 @@ fn is_plain(name: &str, text: &str) -> bool {
 
 /// Names by which a program in Python reaches others, or names that are put together.
 const PYTHON_REACHING: [&str; 34] = [
-    "__", "attrgetter", "breakpoint", "call(", "check_output", "code", "compile", "ctypes", "delattr", "eval", "exec", "fork", "getattr",
-    "getoutput", "globals", "help", "import_module", "importlib", "input", "locals", "methodcaller", "modules", "pickle", "popen",
-    "posix", "pty", "run", "setattr", "spawn", "startfile", "subprocess", "system", "vars", "webbrowser",
+    "__",
+    "attrgetter",
+    "breakpoint",
+    "call(",
+    "check_output",
+    "code",
+    "compile",
+    "ctypes",
+    "delattr",
+    "eval",
+    "exec",
+    "fork",
+    "getattr",
+    "getoutput",
+    "globals",
+    "help",
+    "import_module",
+    "importlib",
+    "input",
+    "locals",
+    "methodcaller",
+    "modules",
+    "pickle",
+    "popen",
+    "posix",
+    "pty",
+    "run",
+    "setattr",
+    "spawn",
+    "startfile",
+    "subprocess",
+    "system",
+    "vars",
+    "webbrowser",
 ];
 
 fn is_plain_python(text: &str) -> bool {
@@ -107,7 +146,19 @@ fn is_plain_python(text: &str) -> bool {
 
 fn is_plain_node(text: &str) -> bool {
     const REACHING: [&str; 14] = [
-        "child", "spawn", "exec", "fork", "eval", "function", "constructor", "import", "binding", "worker", "module", "global", "this",
+        "child",
+        "spawn",
+        "exec",
+        "fork",
+        "eval",
+        "function",
+        "constructor",
+        "import",
+        "binding",
+        "worker",
+        "module",
+        "global",
+        "this",
         "load",
     ];
     let lower = text.to_ascii_lowercase();
@@ -120,7 +171,8 @@ fn is_plain_node(text: &str) -> bool {
             (is_known || name.ends_with(".json")) && rest.trim_start().starts_with(')')
         })
     });
-    let indexes = lower.split('[').skip(1).any(|rest| !rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == ']'));
+    let indexes =
+        lower.split('[').skip(1).any(|rest| !rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == ']'));
     loads_plainly && !indexes && !lower.contains(['`', '\\', '$']) && !REACHING.iter().any(|name| lower.contains(name))
 }
 
@@ -217,9 +269,9 @@ fn without_option(text: &str) -> &str {
 
 fn awk_runs(arguments: &[Word]) -> bool {
     let Some(texts) = scripts(arguments, &AWK) else { return true };
-    let loads = |word: &Word| word.head.starts_with("-l") || word.head.starts_with("-i") || word.head.starts_with("--load");
-    arguments.iter().any(loads)
-        || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
+    let loads =
+        |word: &Word| word.head.starts_with("-l") || word.head.starts_with("-i") || word.head.starts_with("--load");
+    arguments.iter().any(loads) || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
 }
 
 /// Whether a text of `awk` opens a program, or calls what it puts together. Before the first `print` a bar stands in a pattern.

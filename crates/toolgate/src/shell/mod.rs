@@ -25,6 +25,7 @@ mod runs;
 mod wrapper_options;
 
 mod acting;
+mod data;
 mod doubt;
 mod inline;
 mod sed;

@@ -173,8 +173,10 @@ fn skip(words: &[Word], wanted: &str, skips: Skips, places: &mut Vec<usize>) {
         let head = word.head.as_str();
         let is_end = head == "--" && wanted.starts_with('-');
         let is_option = head.len() > 1 && head.starts_with(['-', '+']) && !is_end;
-        let may_have_value =
-            is_option && head != "--" && !head.contains('=') && words.get(at + 1).is_some_and(|next| !next.head.starts_with('-'));
+        let may_have_value = is_option
+            && head != "--"
+            && !head.contains('=')
+            && words.get(at + 1).is_some_and(|next| !next.head.starts_with('-'));
         let skipped = [(is_option || skips == Skips::Anything).then_some(at + 1), may_have_value.then_some(at + 2)];
         for place in skipped.into_iter().flatten() {
             if let Some(place) = reached.get_mut(place) {
@@ -187,8 +189,8 @@ fn skip(words: &[Word], wanted: &str, skips: Skips, places: &mut Vec<usize>) {
 
 /// Programs that do what each of their operands names.
 const MAKING: [&str; 22] = [
-    "ant", "bmake", "doit", "gmake", "gradle", "gradlew", "grunt", "gulp", "inv", "invoke", "just", "mage", "make", "mvn", "mvnw", "ninja",
-    "nmake", "nox", "rake", "scons", "task", "waf",
+    "ant", "bmake", "doit", "gmake", "gradle", "gradlew", "grunt", "gulp", "inv", "invoke", "just", "mage", "make",
+    "mvn", "mvnw", "ninja", "nmake", "nox", "rake", "scons", "task", "waf",
 ];
 
 /// The words of a rule that restricts.
@@ -219,7 +221,8 @@ impl Wanted<'_> {
         let (name, wanted) = (program_name(own), program_name(self.program));
         match self.likeness {
             Likeness::Word => {
-                own.eq_ignore_ascii_case(self.program) || (!self.program.contains('/') && name.eq_ignore_ascii_case(wanted))
+                own.eq_ignore_ascii_case(self.program)
+                    || (!self.program.contains('/') && name.eq_ignore_ascii_case(wanted))
             }
             Likeness::Pattern => {
                 let (own, program) = (own.to_ascii_lowercase(), self.program.to_ascii_lowercase());
@@ -235,7 +238,8 @@ impl Wanted<'_> {
         let mut operands = words.iter().enumerate().filter(|(_, word)| !word.head.starts_with('-'));
         let Some((at, written)) = operands.next() else { return false };
         let Some(text) = written.literal.as_deref() else { return false };
-        let is_beginning = text.len() > 2 && wanted.len() > text.len() && wanted.starts_with(text) && !WHOLE.contains(&text);
+        let is_beginning =
+            text.len() > 2 && wanted.len() > text.len() && wanted.starts_with(text) && !WHOLE.contains(&text);
         let behind = words.get(at + 1..).unwrap_or_default();
         is_beginning && self.likeness.could_continue(behind, rest, Skips::Options)
     }
@@ -246,12 +250,16 @@ impl Wanted<'_> {
         let (own, wanted) = (Removal::of(words), Removal::of(&wanted));
         let has = |flag: &char| own.flags.contains(flag) || own.may_have_more;
         let files: Vec<String> = wanted.files.iter().map(|file| file.shown().to_owned()).collect();
-        !wanted.flags.is_empty() && wanted.flags.iter().all(has) && self.likeness.could_continue(&own.files, &files, Skips::Nothing)
+        !wanted.flags.is_empty()
+            && wanted.flags.iter().all(has)
+            && self.likeness.could_continue(&own.files, &files, Skips::Nothing)
     }
 
     /// Options before the subcommand do not make it another one.
     fn could_be_git(&self, words: &[Word]) -> bool {
-        git::subcommands(words).iter().any(|rest| self.likeness.could_continue(rest, self.arguments, Skips::LaterOptions))
+        git::subcommands(words)
+            .iter()
+            .any(|rest| self.likeness.could_continue(rest, self.arguments, Skips::LaterOptions))
     }
 }
 

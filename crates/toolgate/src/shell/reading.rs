@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use super::builtins;
+use super::doubt;
 use super::grammar::{self, Gap, children, text_of};
 use super::script::{SimpleCommand, Unreadable, Wrapping, excerpt};
 use super::words::is_assignment;
@@ -70,9 +71,9 @@ pub(super) fn add(command: SimpleCommand, around: &Around, found: &mut Vec<Simpl
 }
 
 /// Words that build a command rather than name a program.
-const RESERVED: [&str; 18] = [
-    "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
-    "function", "coproc",
+const RESERVED: [&str; 19] = [
+    "in", "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "select", "function", "coproc",
 ];
 
 /// What kind of text a node stands in, which says how its words are read.
@@ -139,7 +140,9 @@ impl<'tree> Walk<'tree, '_> {
     fn inner(&mut self, step: Step<'tree>) -> Result<(), Unreadable> {
         let nodes = children(step.node, self.text, Gap::Lines)?;
         if step.node.kind() == "negated_command"
-            && !text_of(step.node, self.text).strip_prefix('!').is_some_and(|rest| rest.starts_with([' ', '\t']))
+            && !text_of(step.node, self.text).strip_prefix('!').is_some_and(|rest| {
+                rest.starts_with([' ', '\t']) && !rest.trim_start_matches([' ', '\t']).starts_with('\n')
+            })
         {
             return Err(Unreadable::because("there is no blank behind `!`"));
         }
@@ -179,6 +182,10 @@ impl<'tree> Walk<'tree, '_> {
         let mut nodes = children(step.node, self.text, Gap::Lines)?;
         if nodes.iter().any(|node| node.kind().ends_with("_redirect")) {
             return Err(Unreadable::because("a function is redirected as a whole; redirect the commands in it"));
+        }
+        let name = nodes.iter().find(|node| node.kind() == "word").map(|node| text_of(*node, self.text));
+        if let Some(name) = name.filter(|name| doubt::is_known(name)) {
+            return Err(Unreadable::because(format!("a function takes the name of the program `{}`", excerpt(name))));
         }
         nodes.retain(|node| node.kind() != "word");
         self.go_on(&nodes, step);

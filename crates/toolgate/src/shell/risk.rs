@@ -166,20 +166,24 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
         }
         "find" => (arguments.has(&FIND_ACTIONS) || arguments.could_have(&FIND_ACTIONS))
             .then_some("`find` runs, removes or writes for every file it finds"),
-        "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"]) || arguments.has_letter('z') || arguments.may_split())
-            .then_some("`rg` runs other programs with these flags"),
+        "rg" => (arguments.has(&["--pre", "--hostname-bin", "--search-zip"])
+            || arguments.has_letter('z')
+            || arguments.may_split())
+        .then_some("`rg` runs other programs with these flags"),
         "git" => git_danger(arguments),
         "base64" => (arguments.has(&["--output"]) || arguments.has_letter('o'))
             .then_some("`base64` writes a file with this flag"),
         "dd" => {
             let writes = |word: &Word| {
-                word.head.starts_with("of=") || (word.literal.is_none() && !word.names_files() && "of=".starts_with(&word.head))
+                word.head.starts_with("of=")
+                    || (word.literal.is_none() && !word.names_files() && "of=".starts_with(&word.head))
             };
             arguments.0.iter().any(writes).then_some("`dd` overwrites what `of=` names")
         }
         "chmod" | "chown" | "chgrp" => {
-            let is_recursive =
-                arguments.has_letter('R') || arguments.has(&["--recursive"]) || arguments.could_have(&["-R", "--recursive"]);
+            let is_recursive = arguments.has_letter('R')
+                || arguments.has(&["--recursive"])
+                || arguments.could_have(&["-R", "--recursive"]);
             (is_recursive && arguments.0.iter().any(could_be_root)).then_some("it changes who may use every file")
         }
         other if other == "mkfs" || other.starts_with("mkfs.") => Some("`mkfs` erases a disk"),
@@ -191,7 +195,13 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
 fn could_be_root(word: &Word) -> bool {
     let Some(text) = word.literal.as_deref() else {
         let rest = word.head.trim_start_matches(['/', '.']);
-        return !word.names_files() && rest.is_empty() && (word.head.is_empty() || word.head.starts_with('/'));
+        let has_name = word.raw.rsplit_once('/').is_some_and(|(_, name)| {
+            name.contains(char::is_alphanumeric) && !name.contains(['$', '}', ')', '`', '*', '?', '['])
+        });
+        return !has_name
+            && !word.names_files()
+            && rest.is_empty()
+            && (word.head.is_empty() || word.head.starts_with('/'));
     };
     let parts = text.split('/').filter(|part| !matches!(*part, "" | "." | "*"));
     let depth = parts.fold(0_usize, |depth, part| if part == ".." { depth.saturating_sub(1) } else { depth + 1 });

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::doubt;
 use super::git;
 use super::reading;
 use crate::limits::EXCERPT_CHARS_MAX;
@@ -128,7 +129,7 @@ impl SimpleCommand {
         words.fold(program_name(program).to_owned(), |text, word| text + " " + word)
     }
 
-    /// All that a restriction compares it as: as it is meant, and `git` also without the options before its subcommand.
+    /// All that a restriction compares it as: as it is meant, and programs with subcommands also without the options before these.
     #[must_use]
     pub fn readings(&self) -> Vec<String> {
         let mut readings = vec![self.normalised()];
@@ -139,7 +140,26 @@ impl SimpleCommand {
                 readings.push(words.fold("git".to_owned(), |text, word| text + " " + word));
             }
         }
+        readings.extend(self.without_options());
         readings
+    }
+
+    /// `npm --silent publish` as `npm publish`: without the options at its beginning, and without the values that they may have.
+    fn without_options(&self) -> Vec<String> {
+        let Some((program, arguments)) = self.program().zip(self.words.get(1..)) else { return Vec::new() };
+        let is_option = |word: &&Word| word.head.starts_with(['-', '+']);
+        if !arguments.first().is_some_and(|word| is_option(&word)) || !doubt::has_subcommands(program) {
+            return Vec::new();
+        }
+        let bare = arguments.iter().skip_while(|word| is_option(word));
+        let mut rest = arguments;
+        while let Some((option, others)) = rest.split_first().filter(|(word, _)| is_option(word)) {
+            let has_value = !option.head.contains('=') && others.first().is_some_and(|value| !is_option(&value));
+            rest = others.get(usize::from(has_value)..).unwrap_or_default();
+        }
+        let reading =
+            |words: Vec<&Word>| words.into_iter().fold(program.to_owned(), |text, word| text + " " + word.shown());
+        vec![reading(bare.collect()), reading(rest.iter().collect())]
     }
 
     /// Whether it may run more than its words tell for certain.

@@ -1,13 +1,13 @@
 //! Programs that run other commands: what they run is looked at like everything else.
 
-use super::reading::{Around, add, read_into};
 use super::acting::acts;
 use super::doubt;
 use super::inline::runs_code;
+use super::reading::{Around, add, read_into};
 use super::runners::runs_words;
 use super::runs::{
-    Run, after_dashes, flock_runs, found_files, joined, not_literal, npx_runs, parallel_runs, script_runs, split_string,
-    ssh_runs, trap_text, user_runs, watch_runs, xargs_runs,
+    Run, after_dashes, flock_runs, found_files, joined, not_literal, npx_runs, parallel_runs, script_runs,
+    split_string, ssh_runs, trap_text, user_runs, watch_runs, xargs_runs,
 };
 use super::script::{SimpleCommand, Unreadable, Word, Wrapping, excerpt, program_name};
 use super::words::is_assignment;
@@ -140,8 +140,8 @@ pub(super) fn plain_name(program: &str) -> String {
 
 /// Programs that some systems have as `genv`, `gtimeout` and so on.
 const GNU: [&str; 17] = [
-    "awk", "chroot", "env", "find", "make", "nice", "nohup", "parallel", "sed", "sort", "split", "stdbuf", "tar", "time",
-    "timeout", "xargs", "install",
+    "awk", "chroot", "env", "find", "make", "nice", "nohup", "parallel", "sed", "sort", "split", "stdbuf", "tar",
+    "time", "timeout", "xargs", "install",
 ];
 
 /// What runs, or else what is read from input or a file.
@@ -157,9 +157,7 @@ fn shell_runs(shell: &str, arguments: &[Word], wrapping: Wrapping) -> Result<Opt
         return Ok(None);
     }
     Ok(Some(match shell_text(shell, arguments)? {
-        Some((text, besides)) => {
-            Inner { besides: besides.to_vec(), ..Inner::of(wrapping, vec![Run::Text(text)]) }
-        }
+        Some((text, besides)) => Inner { besides: besides.to_vec(), ..Inner::of(wrapping, vec![Run::Text(text)]) },
         None => Inner::unseen(Vec::new()),
     }))
 }
@@ -181,7 +179,8 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         rest = others;
     }
     if let Some(text) = before.values(&["S", "split-string"]).next().filter(|_| wrapper.name == "env") {
-        let wrapping = if before.values(&["C", "chdir"]).next().is_some() { Wrapping::Opaque } else { wrapper.wrapping };
+        let wrapping =
+            if before.values(&["C", "chdir"]).next().is_some() { Wrapping::Opaque } else { wrapper.wrapping };
         return Ok(Some(Inner::of(wrapping, vec![split_string(text, rest)?])));
     }
     let mut assignments = Vec::new();
@@ -204,6 +203,7 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         "flock" => flock_runs(rest)?,
         "script" => script_runs(wrapper, &before, rest)?,
         "npx" | "bunx" => npx_runs(wrapper, &before, rest)?,
+        "time" if rest.is_empty() => return Err(not_literal("time")),
         _ if rest.is_empty() => Vec::new(),
         _ => vec![Run::Words(rest.to_vec())],
     };
@@ -329,4 +329,3 @@ fn powershell_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
     }
     Ok(None)
 }
-

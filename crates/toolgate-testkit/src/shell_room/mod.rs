@@ -1,0 +1,177 @@
+//! Shell commands run for real, in a place where they can do no harm: which programs a command line starts is recorded, not guessed.
+//!
+//! A [`ShellRoom`] has its own user, mount, process, network, IPC and host-name namespaces. The whole file system is read-only there, apart
+//! from memory that is thrown away; sockets below `/run` are hidden, and there is no network. Programs named as stubs are replaced, under
+//! every path they are installed at, by one that writes down its name and arguments and does nothing else.
+//!
+//! [`lines`] makes random command lines for it.
+
+mod forms;
+pub mod lines;
+
+#[cfg(target_os = "linux")]
+mod inside;
+#[cfg(target_os = "linux")]
+mod stub;
+#[cfg(target_os = "linux")]
+mod walls;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+#[cfg(target_os = "linux")]
+pub use inside::serve;
+#[cfg(target_os = "linux")]
+pub use stub::record;
+
+/// The program inside the room, and every stub.
+pub const SHELL_ROOM_PROGRAM: &str = "shell-room";
+
+/// One command line to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShellJob {
+    /// `sh` or `bash`.
+    pub shell: String,
+    /// The text behind `-c`.
+    pub command: String,
+    /// Programs that are recorded instead of run.
+    pub stubs: Vec<String>,
+    /// Whether the folder is a git repository with two commits.
+    pub has_repository: bool,
+    /// How long it may take.
+    pub milliseconds_max: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShellRun {
+    /// Stubs that were started: name and arguments of each, in order.
+    pub ran: Vec<Vec<String>>,
+    /// Exit code of the shell; `None` when it was ended.
+    pub exit_code: Option<i32>,
+    /// The beginning of its standard error.
+    pub said: String,
+}
+
+impl ShellRun {
+    /// Whether a stub was started with these words first.
+    #[must_use]
+    pub fn has_run(&self, words: &[&str]) -> bool {
+        self.ran.iter().any(|ran| ran.len() >= words.len() && ran.iter().zip(words).all(|(own, word)| own == word))
+    }
+}
+
+/// No room could be made on this machine.
+#[derive(Clone, Debug, Error)]
+#[error("namespaces cannot be made here: {why}")]
+pub struct NoShellRoom {
+    why: String,
+}
+
+impl NoShellRoom {
+    fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// The room failed while it was in use.
+#[derive(Debug, Error)]
+#[error("the room for shell commands failed: {0}")]
+pub struct BrokenShellRoom(String);
+
+/// The first line that comes out of a room.
+#[derive(Debug, Serialize, Deserialize)]
+enum Opening {
+    /// Everything is in place; the installed programs among those asked for.
+    Ready,
+    /// It could not be set up.
+    Refused(String),
+}
+
+/// A place to run shell commands in. Dropping it ends every process in it.
+#[derive(Debug)]
+pub struct ShellRoom {
+    child: Child,
+    jobs: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl ShellRoom {
+    /// Makes one with the `shell-room` program.
+    ///
+    /// # Errors
+    /// When this machine lets nobody make namespaces, or is no Linux.
+    pub fn open(program: &Path) -> Result<Self, NoShellRoom> {
+        if !cfg!(target_os = "linux") {
+            return Err(NoShellRoom::because("only Linux has them"));
+        }
+        let namespaces = ["--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts"];
+        let mut child = Command::new("unshare")
+            .args(namespaces)
+            .args(["--fork", "--kill-child", "--mount-proc", "--"])
+            .arg(program)
+            .arg("serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| NoShellRoom::because(format!("`unshare` does not start: {error}")))?;
+        let (jobs, answers) = (child.stdin.take(), child.stdout.take());
+        let Some(answers) = answers else { return Err(NoShellRoom::because("it has no output")) };
+        let mut room = Self { child, jobs, answers: BufReader::new(answers) };
+        let opening = room.answer().map(|line| serde_json::from_str(&line));
+        match opening {
+            Ok(Ok(Opening::Ready)) => Ok(room),
+            Ok(Ok(Opening::Refused(why))) => Err(NoShellRoom::because(why)),
+            _ => Err(NoShellRoom::because(room.last_words())),
+        }
+    }
+
+    /// Runs one command line to its end and everything it left behind.
+    ///
+    /// # Errors
+    /// When the room itself broke.
+    pub fn run(&mut self, job: &ShellJob) -> Result<ShellRun, BrokenShellRoom> {
+        let broken = |error: &dyn std::fmt::Display| BrokenShellRoom(error.to_string());
+        let line = serde_json::to_string(job).map_err(|error| broken(&error))?;
+        let Some(jobs) = self.jobs.as_mut() else { return Err(BrokenShellRoom("it is closed".to_owned())) };
+        writeln!(jobs, "{line}").and_then(|()| jobs.flush()).map_err(|error| broken(&error))?;
+        let answer = self.answer()?;
+        let run: Result<ShellRun, String> = serde_json::from_str(&answer).map_err(|error| broken(&error))?;
+        run.map_err(BrokenShellRoom)
+    }
+
+    fn answer(&mut self) -> Result<String, BrokenShellRoom> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line) {
+            Ok(0) => Err(BrokenShellRoom(self.last_words())),
+            Ok(_) => Ok(line),
+            Err(error) => Err(BrokenShellRoom(error.to_string())),
+        }
+    }
+
+    /// What it said when it ended.
+    fn last_words(&mut self) -> String {
+        let mut said = String::new();
+        drop(self.jobs.take());
+        let _killed = self.child.kill().is_ok();
+        if let Some(stderr) = self.child.stderr.as_mut() {
+            let _read = stderr.read_to_string(&mut said).is_ok();
+        }
+        let said = said.trim();
+        if said.is_empty() { "it ended without a word".to_owned() } else { said.to_owned() }
+    }
+}
+
+impl Drop for ShellRoom {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        // The program inside dies with `unshare`, and everything in its namespace with that.
+        let _killed = self.child.kill().is_ok();
+        let _reaped = self.child.wait().is_ok();
+    }
+}

@@ -1,0 +1,193 @@
+//! Ways around a rule that denies a command: each row is decided, and run under two shells to prove what it really runs.
+//!
+//! Where namespaces cannot be made, the rows are decided and not run. The tests that run them say so on standard error, which nextest shows
+//! for them also when they pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use toolgate::policy::{Decision, Mode};
+use toolgate_testkit::shell_room::ShellRun;
+
+use crate::shell_rows::{Wanted, decide, policy, rows, run_all};
+
+const EVASION: &str = include_str!("../fixtures/shell/evasion.txt");
+const ORDINARY: &str = include_str!("../fixtures/shell/ordinary.txt");
+
+/// Rows that have to be proven under at least one shell, with programs that every Debian has.
+const PROVEN_MIN: usize = 400;
+
+/// Rows of which a denial is asserted but no run, at most: what is missing here, or needs a terminal, a daemon or another user.
+const UNPROVEN_MAX: usize = 120;
+
+/// Ordinary rows, at least.
+const ORDINARY_MIN: usize = 200;
+
+/// What is denied while ordinary commands are allowed.
+const DENIED: [&str; 3] = ["npm publish", "git push", "rm -rf"];
+
+/// A way to a denied command.
+#[derive(Debug)]
+struct Row {
+    prefix: String,
+    /// `both`, `sh`, `bash` or `any`.
+    shells: String,
+    has_repository: bool,
+    needs: Option<String>,
+    command: String,
+}
+
+fn evasions() -> Vec<Row> {
+    let row = |[prefix, place, command]: [String; 3]| {
+        let mut words = place.split(' ');
+        let shells = words.next().unwrap_or_default().to_owned();
+        assert!(["both", "sh", "bash", "any"].contains(&shells.as_str()), "{command}: runs in `{shells}`");
+        let (mut has_repository, mut needs) = (false, None);
+        for word in words {
+            match word.strip_prefix("needs=") {
+                Some(program) => needs = Some(program.to_owned()),
+                None if word == "repo" => has_repository = true,
+                None => panic!("{command}: what is `{word}`?"),
+            }
+        }
+        Row { prefix, shells, has_repository, needs, command }
+    };
+    let rows: Vec<Row> = rows(EVASION).into_iter().map(row).collect();
+    let different: BTreeSet<_> = rows.iter().map(|row| (&row.prefix, &row.command)).collect();
+    assert_eq!(different.len(), rows.len(), "a row stands there twice");
+    rows
+}
+
+#[test]
+fn a_denial_holds_on_every_way_around_it() {
+    let mut milder = Vec::new();
+    for row in evasions() {
+        let policy = policy(&[&row.prefix], &[]);
+        for mode in [Mode::Default, Mode::Yolo] {
+            if decide(&policy, &row.command, mode) == Decision::Allow {
+                milder.push(format!("{} in mode {}: {}", row.prefix, mode.as_str(), row.command));
+            }
+        }
+    }
+    assert!(milder.is_empty(), "{} are let through:\n{}", milder.len(), milder.join("\n"));
+}
+
+#[test]
+fn every_way_around_it_runs_what_is_denied() {
+    let rows = evasions();
+    let wanted: Vec<Wanted> = rows
+        .iter()
+        .map(|row| Wanted {
+            command: row.command.clone(),
+            stubs: vec![row.prefix.split(' ').next().unwrap_or_default().to_owned()],
+            has_repository: row.has_repository,
+        })
+        .collect();
+    let runs = match run_all(&wanted) {
+        Ok(runs) => runs,
+        Err(why) => return eprintln!("NOT RUN: {} rows were decided, none was run: {why}", rows.len()),
+    };
+    let (mut proven, mut unproven, mut wrong) = (0, BTreeMap::<&str, usize>::new(), Vec::new());
+    for (row, [sh, bash]) in rows.iter().zip(&runs) {
+        let found = match (reaches(sh, &row.prefix), reaches(bash, &row.prefix)) {
+            (true, true) => "both",
+            (true, false) => "sh",
+            (false, true) => "bash",
+            (false, false) => "none",
+        };
+        let (is_there, is_as_said) = (row.needs.as_deref().is_none_or(is_installed), found == row.shells);
+        match row.needs.as_deref() {
+            None if is_as_said => proven += 1,
+            None if row.shells == "any" => *unproven.entry("rights or a terminal").or_default() += 1,
+            // Another version of a program may run otherwise; the denial is asserted all the same.
+            Some(program) if !is_there || row.shells == "any" || !is_as_said => {
+                *unproven.entry(program).or_default() += 1
+            }
+            Some(_) => {}
+            None => wrong.push(format!("{}, not {found}: {} ({} {})", row.shells, row.command, sh.said, bash.said)),
+        }
+    }
+    let missing: usize = unproven.values().sum();
+    eprintln!(
+        "{} rows: {proven} proven with what every Debian has, {missing} not proven for want of {unproven:?}",
+        rows.len()
+    );
+    assert!(wrong.is_empty(), "{} rows run otherwise than they say:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(proven >= PROVEN_MIN, "{proven} rows are proven");
+    assert!(missing <= UNPROVEN_MAX || missing * 2 <= rows.len(), "{missing} of {} rows are not proven", rows.len());
+}
+
+/// Whether it started what a prefix means.
+fn reaches(run: &ShellRun, prefix: &str) -> bool {
+    let flags = |words: &[String]| {
+        let letters: String = words.iter().filter(|word| word.starts_with('-')).map(String::as_str).collect();
+        (letters.contains(['r', 'R']), letters.contains('f'))
+    };
+    let reaches = |ran: &Vec<String>| match ran.split_first().map(|(program, rest)| (program.as_str(), rest)) {
+        Some(("rm", rest)) if prefix == "rm -rf" => flags(rest) == (true, true),
+        Some(("git", rest)) if prefix == "git push" => rest.iter().any(|word| word == "push"),
+        _ => prefix.split(' ').zip(ran).all(|(word, ran)| word == ran) && ran.len() >= prefix.split(' ').count(),
+    };
+    run.ran.iter().any(reaches)
+}
+
+fn is_installed(program: &str) -> bool {
+    ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .iter()
+        .any(|folder| Path::new(folder).join(program).exists())
+}
+
+#[test]
+fn ordinary_commands_stay_allowed() {
+    let rows: Vec<[String; 2]> = rows(ORDINARY);
+    assert!(rows.len() >= ORDINARY_MIN, "{} rows", rows.len());
+    let everything = policy(&DENIED, &[]);
+    let mut held_back = Vec::new();
+    for [allowed, command] in &rows {
+        let allowed: Vec<&str> = allowed.split('|').collect();
+        for (what, policy) in [("its prefixes", &policy(&DENIED, &allowed)), ("everything", &everything)] {
+            let decision = decide(policy, command, Mode::Default);
+            if decision != Decision::Allow {
+                held_back.push(format!("{} though {what} is allowed: {command}", decision.as_str()));
+            }
+        }
+    }
+    assert!(held_back.is_empty(), "{}", held_back.join("\n"));
+}
+
+#[test]
+fn ordinary_commands_run_what_is_allowed_and_nothing_else() {
+    let rows: Vec<[String; 2]> = rows(ORDINARY);
+    let stub = |prefix: &str| prefix.split(' ').next().filter(|program| !is_always_there(program)).map(str::to_owned);
+    let wanted: Vec<Wanted> = rows
+        .iter()
+        .map(|[allowed, command]| {
+            let mut stubs: Vec<String> = allowed.split('|').filter_map(stub).collect();
+            stubs.sort();
+            stubs.dedup();
+            Wanted { command: command.clone(), stubs, has_repository: false }
+        })
+        .collect();
+    let runs = match run_all(&wanted) {
+        Ok(runs) => runs,
+        Err(why) => return eprintln!("NOT RUN: {} ordinary commands were decided, none was run: {why}", rows.len()),
+    };
+    for (([allowed, command], wanted), runs) in rows.iter().zip(&wanted).zip(&runs) {
+        for run in runs {
+            let is_allowed = |ran: &Vec<String>| {
+                allowed.split('|').any(|prefix| prefix.split(' ').zip(ran).all(|(word, ran)| word == ran))
+            };
+            assert!(run.ran.iter().all(is_allowed), "{command} runs {:?}", run.ran);
+            let has_run = |stub: &String| run.ran.iter().any(|ran| ran.first() == Some(stub));
+            assert!(wanted.stubs.iter().all(has_run), "{command} runs only {:?}: {}", run.ran, run.said);
+        }
+    }
+}
+
+/// Builtins, and programs that do no harm: they run for real.
+fn is_always_there(program: &str) -> bool {
+    const REAL: &str = "ls cat head tail wc grep find sort uniq cut tr diff cmp stat file du df pwd date whoami uname basename dirname \
+        realpath which seq tee sed awk tar mkdir touch cp mv ln chmod rm rmdir echo printf test [ true sleep expr env id hostname nproc \
+        md5sum base64 xxd less cd set export unset trap xargs jq wait";
+    REAL.split_whitespace().any(|real| real == program)
+}
