@@ -285,7 +285,7 @@ impl Acting {
                     long.starts_with(name) || name.starts_with(*long)
                 }
             };
-            return self.longs.iter().any(|long| names(long)) && !self.is_harmless(word, value, next);
+            return self.longs.iter().any(names) && !self.is_harmless(word, value, next);
         }
         let Some(at) = option.find(|letter| self.shorts.contains(letter)) else {
             return word.literal.is_none() && !self.shorts.is_empty();
