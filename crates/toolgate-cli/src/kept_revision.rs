@@ -1,10 +1,11 @@
-//! When a revision of the settings and policies is kept: before and after a command that edits them, and when a call is made.
+//! The moments in which a revision of the settings and policies is kept: before and after a command that edits them, and when a call is made.
 
 use toolgate::revisions::Revisions;
 
 use crate::args::Command;
 use crate::commands::{extensions, mcp, policy, revisions};
 use crate::error::CommandError;
+use crate::exit_code::Ending;
 use crate::session::Session;
 
 /// The cause of a revision that no command of ours made.
@@ -28,30 +29,30 @@ pub(crate) fn name_of(command: &Command) -> Option<&'static str> {
     }
 }
 
-/// Keeps what there is before a command edits it.
+/// Keeps the state before a command edits it. Errors in it are told by the command.
 pub(crate) fn before(session: &Session, editing: Option<&str>) {
     if editing.is_some() {
         finish_interrupted(session);
-        keep(session, BY_HAND);
+        keep_quietly(session);
     }
 }
 
-/// Keeps what a command made of it.
-pub(crate) fn after(session: &Session, editing: Option<&str>) {
-    if let Some(name) = editing {
-        keep(session, name);
-    }
-}
-
-/// Keeps what somebody changed since toolgate looked last.
-pub(crate) fn noticed(session: &Session) {
-    keep(session, BY_HAND);
-}
-
-/// A command does not fail because a revision cannot be kept.
-fn keep(session: &Session, cause: &str) {
-    if let Err(error) = Revisions::open(session.env()).keep(cause, None) {
+/// Keeps the state that a command made. A command does not fail because that cannot be done.
+pub(crate) fn after(session: &Session, editing: Option<&str>, ending: Ending) {
+    let Some(name) = editing.filter(|name| ending == Ending::Done && *name != BY_HAND) else { return };
+    if let Err(error) = Revisions::open(session.env()).keep(name, None) {
         tracing::warn!("no revision of the settings is kept: {error}");
+    }
+}
+
+/// Keeps changes by hand since toolgate looked last.
+pub(crate) fn noticed(session: &Session) {
+    keep_quietly(session);
+}
+
+fn keep_quietly(session: &Session) {
+    if let Err(error) = Revisions::open(session.env()).keep(BY_HAND, None) {
+        tracing::debug!(%error, "no revision of the settings is kept");
     }
 }
 

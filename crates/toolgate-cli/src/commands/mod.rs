@@ -55,7 +55,7 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
     let editing = kept_revision::name_of(&command);
     kept_revision::before(session, editing);
     let ending = run_alone(session, command);
-    kept_revision::after(session, editing);
+    kept_revision::after(session, editing, ending);
     ending
 }
 

@@ -18,7 +18,7 @@ use crate::printer::Form;
 use crate::session::Session;
 use crate::similar::did_you_mean;
 
-/// How much of an id is shown.
+/// Letters of an id that are shown.
 const ID_CHARS: usize = 12;
 
 /// List, compare and restore your settings and policies as they were
@@ -117,7 +117,7 @@ fn time(revision: &Revision) -> String {
     time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }
 
-/// What a listing says about a revision.
+/// The members of a revision in every listing.
 fn write_head(object: &mut ObjectWriter<'_>, revision: &Revision) -> std::io::Result<()> {
     object.string("id", short(revision))?;
     object.string("hash", &revision.id)?;

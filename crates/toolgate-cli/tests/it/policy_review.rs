@@ -1,4 +1,4 @@
-//! `policy suggest --write` adds what somebody allows by hand, `policy review` finds what is permitted and not needed.
+//! `policy suggest --write` adds rules for calls that were allowed by hand, `policy review` finds permissions that are not needed.
 
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ fn what_is_not_needed_is_found_and_mended() {
         &rule("name = \"wide\"\nmcpName = \"one\"\ntoolName = \"*\"\ndecision = \"allow\""),
         "\n# never used\n",
         &rule("mcpName = \"gone\"\ndecision = \"allow\""),
-        &rule("mcpName = \"gone\"\ndecision = \"deny\""),
+        &rule("mcpName = \"gone\"\ntoolName = \"delete_*\"\ndecision = \"deny\""),
     ]
     .concat();
     room.world.write_in_home(MINE, &policy).unwrap();
@@ -96,7 +96,7 @@ fn what_is_not_needed_is_found_and_mended() {
         "{text}"
     );
     call(&room, "", "hello again", 0);
-    assert_eq!(room.run("call add a=1 b=2").code(), Some(3), "nobody used it");
+    assert_eq!(room.run("call add a=1 b=2").code(), Some(3), "it was never used");
     assert_eq!(room.json("grants list --json")["grants"], json!([]));
     let again = room.json("policy review --json --since 1d");
     assert_eq!(kinds(&again), Vec::<&str>::new(), "{again}");

@@ -89,7 +89,11 @@ fn a_revision_that_would_stop_everything_is_not_restored() {
     let broken = ids(&room).pop().unwrap();
     let output = room.run(&format!("revisions restore {broken}"));
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
-    assert!(output.stderr.contains("cannot be used") && output.stderr.contains("mine.toml:2"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("cannot be used") && output.stderr.contains(" policies/mine.toml:1:1: "),
+        "{}",
+        output.stderr
+    );
     let now = fs::read_to_string(room.world.home().join(POLICY)).unwrap();
     assert_eq!(now, rule("echo", "deny"));
     for (line, code) in [

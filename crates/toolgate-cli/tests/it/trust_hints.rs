@@ -32,7 +32,7 @@ fn reading_tools_run_in_a_script_until_they_are_others() {
     codes(&room, &[("call search", 0), ("call search --mode plan", 0), ("call compact", 3), ("call write", 3)]);
     let listed = room.json("grants list --json");
     assert_eq!((&listed["grants"][0]["scope"], &listed["grants"][0]["tools"]), (&json!("reading"), &json!(["search"])));
-    // A rule that somebody wrote outranks it.
+    // A written rule outranks it.
     let asking = "[[rule]]\nmcpName = \"notes\"\ntoolName = \"search\"\ndecision = \"ask\"\npriority = 0\n";
     room.world.write_in_home(".toolgate/policies/mine.toml", asking).unwrap();
     codes(&room, &[("call search", 3)]);

@@ -37,7 +37,7 @@ pub struct Suggestion {
     pub calls: usize,
     /// The rule, in the language of policies; a comment, when there is none.
     pub toml: String,
-    /// What the rule permits beyond the calls that were allowed, in words. Nothing, when it permits exactly those.
+    /// The calls that the rule permits beyond those that were allowed, in words. Empty, when it permits exactly those.
     pub permits: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ struct Proposal {
 struct Conditions {
     /// In the language of policies.
     toml: String,
-    /// What they permit beyond the calls, in words.
+    /// The calls that they permit beyond those, in words.
     permits: Vec<String>,
 }
 

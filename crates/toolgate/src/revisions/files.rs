@@ -22,7 +22,7 @@ use crate::trust;
 pub struct Snapshot {
     /// Settings and policies.
     pub files: BTreeMap<String, String>,
-    /// What was allowed and trusted; it is compared and never restored.
+    /// Grants and trust; they are compared and never restored.
     pub beside: BTreeMap<String, String>,
 }
 
@@ -38,7 +38,7 @@ impl Snapshot {
         }
         for (name, path) in files_beside(env) {
             let bytes_max = if name == GRANTS_FILE { GRANTS_FILE_BYTES_MAX } else { TRUST_FILE_BYTES_MAX };
-            // What cannot be read is told by those who need it.
+            // A file that cannot be read is told by its own stage.
             if let Ok(Some(text)) = state_file::read(&path, bytes_max) {
                 snapshot.beside.insert(name, text);
             }

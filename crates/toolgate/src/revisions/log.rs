@@ -17,17 +17,17 @@ const VERSION: u32 = 1;
 pub struct Revision {
     /// The hash of its files: the same content has the same one.
     pub id: String,
-    /// When it was kept.
+    /// The time at which it was kept.
     #[serde(with = "time")]
     pub at: SystemTime,
-    /// What made it, or what noticed it: a command.
+    /// The command that made it, or `changed by hand`.
     pub cause: String,
     /// Why, in the words of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Its settings and policies.
     pub files: BTreeMap<String, KeptFile>,
-    /// What was allowed and trusted then.
+    /// The grants and the trust of that time.
     #[serde(default)]
     pub beside: BTreeMap<String, KeptFile>,
 }
@@ -37,7 +37,7 @@ pub struct Revision {
 pub struct KeptFile {
     /// The SHA-256 of its text, in hexadecimal.
     pub hash: String,
-    /// How large it is.
+    /// Its size.
     pub bytes: u64,
 }
 

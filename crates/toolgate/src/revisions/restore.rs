@@ -16,7 +16,7 @@ use crate::state_file::{self, Privacy};
 /// The note of a restoration that has begun.
 const JOURNAL_FILE: &str = "restoring.json";
 
-/// What a restoration did.
+/// The result of a restoration.
 #[derive(Clone, Debug)]
 pub struct Restored {
     /// The revision that is in force now.

@@ -23,7 +23,7 @@ const LOG_FILE: &str = "log.json";
 const HEAD_FILE: &str = "head.json";
 const CONTENTS_FOLDER: &str = "contents";
 
-/// What begins the name of a folder that a revision is laid out in.
+/// The beginning of the name of a folder that a revision is laid out in.
 pub(super) const LAID_OUT: &str = "laid-out-";
 
 /// The revisions of a person.
@@ -194,6 +194,8 @@ impl Revisions {
             taken = gone.into_iter().map(|(_, revision)| revision).collect();
             if taken.is_empty() { Ok(None) } else { log.render().map(Some) }
         })?;
+        // The newest one may be among them, and is then to be kept anew before the next change.
+        let _removed = fs::remove_file(self.folder.join(HEAD_FILE)).is_ok();
         self.sweep()?;
         Ok(taken)
     }
@@ -237,7 +239,7 @@ impl Revisions {
             .map_err(|error| cannot_write(&contents, &error))
     }
 
-    /// What tells one state of the files from another without reading them; `None` when there are none.
+    /// A text that differs when the files do, made without reading them; `None` when there are none.
     fn stamp(&self) -> Option<String> {
         let files: Vec<Value> =
             own_files(&self.env.dirs.user).iter().map(|(name, path)| stamp_of(name, path)).collect();

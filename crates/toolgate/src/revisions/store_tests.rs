@@ -11,7 +11,7 @@ use super::Revisions;
 use crate::env::{Clock, HostDirs, HostEnv};
 use crate::limits::REVISIONS_MAX;
 
-/// A clock that is a second later whenever somebody looks.
+/// A clock that is a second later at every look.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 
@@ -157,6 +157,7 @@ fn there_are_not_too_many_and_what_is_purged_is_gone() {
     assert_eq!(revisions.purge(|_, _| true).unwrap().len(), 3);
     assert_eq!((revisions.list().unwrap().len(), contents()), (0, 0));
     assert!(room.read("settings.json").is_some());
+    assert!(revisions.keep("x", None).unwrap().is_some(), "what is in force is kept again before it changes");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use toolgate::{Asker, ServerName};
 
 use crate::configured::Configured;
 
-/// What is known beside the record.
+/// The settings and the trust that the record does not have.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'a> {
     servers: &'a [Arc<ServerConfig>],

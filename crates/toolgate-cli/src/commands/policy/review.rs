@@ -39,7 +39,7 @@ Examples:
   toolgate policy review --write --reason 'spring cleaning'"
 )]
 pub(crate) struct Arguments {
-    /// What was not used since then is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
+    /// The time without use after which something is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     since: String,
     /// Revoke and narrow what is found

@@ -1,4 +1,4 @@
-//! `toolgate policy suggest`: rules that would have allowed what somebody allowed by hand, with what speaks for each and what it permits besides.
+//! `toolgate policy suggest`: rules that would have allowed what was allowed by hand, with the evidence for each and its reach.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     reason: Reason,
 }
 
-/// How much a rule could permit that nobody looked at.
+/// The risk that a rule permits something that the person never looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Risk {
     Low,
@@ -167,7 +167,7 @@ impl Weighed {
         }
     }
 
-    /// What is known of it, as comments.
+    /// Evidence, risk and reach, as comments.
     fn comments(&self, number: usize) -> Vec<String> {
         let calls = times(self.suggestion.calls);
         if !self.suggestion.is_rule() {

@@ -135,7 +135,7 @@ impl Difference<'_> {
         })
     }
 
-    /// What became of it, in a line.
+    /// The change in a line.
     pub(super) fn line(&self) -> String {
         format!("{} {}", self.change, visible::line(self.name))
     }

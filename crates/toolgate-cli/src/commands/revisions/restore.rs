@@ -71,8 +71,8 @@ fn check(revisions: &Revisions, revision: &Revision) -> Result<()> {
     let of_rules = setup.rulebook().error().map(|error| error.to_string());
     let wrong = setup.settings.broken.first().map(ToString::to_string).or(of_rules);
     let Some(wrong) = wrong else { return Ok(()) };
-    // The place where it was laid out is gone when somebody reads this.
-    let wrong = wrong.replace(&laid_out.env().dirs.user.display().to_string(), "its");
+    // The place where it was laid out is gone when this is read.
+    let wrong = wrong.replace(&format!("{}/", laid_out.env().dirs.user.display()), "");
     let message = format!("revision {} cannot be used: {wrong}", short(revision));
     Err(CommandError::new(Ending::Usage, "settings", message)
         .hint("choose another revision in `toolgate revisions list`"))

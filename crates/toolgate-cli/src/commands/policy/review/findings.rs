@@ -1,4 +1,4 @@
-//! What a review finds, and the findings about grants. Pure: the record and the settings are handed in.
+//! The findings of a review, and those about grants. Pure: the record and the settings are handed in.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(super) struct Finding {
     pub(super) mend: Mend,
 }
 
-/// What takes it away.
+/// The change that takes it away.
 #[derive(Debug)]
 pub(super) enum Mend {
     /// Taking a grant back.
@@ -41,7 +41,7 @@ impl Finding {
         }
     }
 
-    /// What could stand in its place.
+    /// The rules that could stand in its place.
     pub(super) fn replacement(&self) -> Option<&str> {
         match &self.mend {
             Mend::Rule { replacement, .. } => Some(replacement).map(String::as_str).filter(|text| !text.is_empty()),
@@ -60,7 +60,7 @@ pub(super) struct Used {
     suspended: HashMap<String, (SystemTime, String)>,
 }
 
-/// How a record says that a grant did not count.
+/// The words of a record about a grant that did not count.
 const DOES_NOT_COUNT: &str = ") does not count: ";
 
 impl Used {

@@ -13,7 +13,7 @@ use toolgate::policy::{
 use super::findings::{Finding, Mend};
 use crate::limits::REVIEWED_CALLS_COUNT;
 
-/// Where a rule is written. Each tool of a list is a rule of its own, written in the same place.
+/// The place of a rule. Each tool of a list is a rule of its own, written in the same place.
 type Place = (PathBuf, usize);
 
 /// The allows of the person's policies.
@@ -92,7 +92,7 @@ impl Written {
         Some(Finding { kind: "broad_rule", message, mend: mend(replacement) })
     }
 
-    /// What was used of it, and rules for that. Only a rule without conditions is rewritten: a condition is there for a reason.
+    /// The part of it that was used, and rules for that. Only a rule without conditions is rewritten: a condition is there for a reason.
     fn narrower(&self) -> Option<(String, String)> {
         let is_plain = |rule: &Arc<Rule>| {
             rule.conditions.is_empty()
