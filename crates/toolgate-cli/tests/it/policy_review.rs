@@ -85,7 +85,7 @@ fn what_is_not_needed_is_found_and_mended() {
     assert_eq!(found["findings"][3]["replacement"], json!(replacement), "{found}");
     assert_eq!(
         (&found["findings"][4]["line"], &found["findings"][4]["replacement"]),
-        (&json!(9), &Value::Null),
+        (&json!(10), &Value::Null),
         "{found}"
     );
     let mended = room.run("policy review --write --reason cleaning --since 1d");
