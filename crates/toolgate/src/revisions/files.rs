@@ -68,7 +68,7 @@ pub(super) fn own_files(user: &Path) -> Vec<(String, PathBuf)> {
 /// Whether a revision may have a file of that name: nothing else is ever written.
 pub(super) fn is_own_name(name: &str) -> bool {
     let is_policy = |rest: &str| {
-        let is_plain = !rest.contains(['/', '\\', '\0']) && !rest.starts_with('.');
+        let is_plain = !rest.contains(['/', '\\', '\0']);
         is_plain && Path::new(rest).extension().is_some_and(|extension| extension == "toml")
     };
     let policy = name.strip_prefix(POLICIES_FOLDER).and_then(|rest| rest.strip_prefix('/'));

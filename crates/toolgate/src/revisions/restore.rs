@@ -52,7 +52,7 @@ impl Revisions {
             self.begin(&target)?;
             if let Err(error) = self.apply(&new.files) {
                 // Put back what was changed already.
-                let back = self.apply(&old.files);
+                let back = self.put_back(&old.files);
                 self.end();
                 return Err(match back {
                     Ok(()) => error,
@@ -113,18 +113,35 @@ impl Revisions {
 
     /// Makes the files these and no others. Each is replaced in one step, under its own lock.
     fn apply(&self, files: &BTreeMap<String, String>) -> Result<()> {
+        self.steps(files).into_iter().try_for_each(|name| self.take(&name, files))
+    }
+
+    /// The same after a failure: a file that cannot be put back does not keep the others from it.
+    fn put_back(&self, files: &BTreeMap<String, String>) -> Result<()> {
+        let outcomes = self.steps(files).into_iter().map(|name| self.take(&name, files));
+        outcomes.fold(Ok(()), Result::and)
+    }
+
+    /// The files that differ from these, whether they are there or not.
+    fn steps(&self, files: &BTreeMap<String, String>) -> Vec<String> {
         let user = &self.env.dirs.user;
-        for (name, text) in files {
-            let path = user.join(name);
-            state_file::update(&path, Privacy::Owner, SETTINGS_FILE_BYTES_MAX, |old| {
-                Ok((old != Some(text)).then(|| text.clone()))
-            })?;
-        }
-        for (name, path) in own_files(user) {
-            if !files.contains_key(&name) {
-                fs::remove_file(&path).map_err(|error| cannot_write(&path, &error))?;
+        let differs = |(name, text): &(&String, &String)| {
+            let there = state_file::read(&user.join(name.as_str()), SETTINGS_FILE_BYTES_MAX);
+            !there.is_ok_and(|there| there.as_ref() == Some(*text))
+        };
+        let written = files.iter().filter(differs).map(|(name, _)| name.clone());
+        let others = own_files(user).into_iter().map(|(name, _)| name).filter(|name| !files.contains_key(name));
+        written.chain(others).collect()
+    }
+
+    fn take(&self, name: &str, files: &BTreeMap<String, String>) -> Result<()> {
+        let path = self.env.dirs.user.join(name);
+        match files.get(name) {
+            Some(text) => {
+                let write = |_: Option<&str>| Ok(Some(text.clone()));
+                state_file::update(&path, Privacy::Owner, SETTINGS_FILE_BYTES_MAX, write)
             }
+            None => fs::remove_file(&path).map_err(|error| cannot_write(&path, &error)),
         }
-        Ok(())
     }
 }

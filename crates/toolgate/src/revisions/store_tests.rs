@@ -66,13 +66,13 @@ fn a_state_is_kept_once_and_nothing_is_made_where_there_is_none() {
     room.write("settings.json", "{}");
     assert_eq!(revisions.keep("again", None).unwrap(), None);
     room.write("policies/a.toml", "# a");
-    room.write("policies/.hidden.toml", "# no");
+    room.write("policies/.hidden.toml", "# it counts as well");
     room.write("policies/notes.txt", "# no");
     room.write("grants.toml", "version = 1");
     let second = revisions.keep("preset", Some("it is time")).unwrap().unwrap();
-    assert_eq!(second.files.keys().collect::<Vec<_>>(), ["policies/a.toml", "settings.json"]);
+    assert_eq!(second.files.keys().collect::<Vec<_>>(), ["policies/.hidden.toml", "policies/a.toml", "settings.json"]);
     assert_eq!(second.beside.keys().collect::<Vec<_>>(), ["grants.toml"]);
-    fs::remove_file(room.at("policies/a.toml")).unwrap();
+    fs::remove_dir_all(room.at("policies")).unwrap();
     let third = revisions.keep("by hand", None).unwrap().unwrap();
     assert_eq!(third.id, first.id, "the same content has the same id");
     let listed: Vec<_> = revisions.list().unwrap().into_iter().map(|one| (one.cause, one.reason)).collect();

@@ -53,7 +53,7 @@ fn of_group(group: &[&Members], names: &[&String], absent: &[&str]) -> Result<Co
         values
     };
     let varying = names.iter().filter(|name| values_of(name).len() > 1).count();
-    let has_folder = names.iter().any(|name| folder_of_many(&values_of(name)).is_some());
+    let has_folder = names.iter().any(|name| folder_of_many(name, &values_of(name)).is_some());
     let mut conditions = Conditions::exactly("[rule.when]\n");
     // Two arguments that vary together are not allowed in every mixture.
     if varying > 1 && different.len() <= SUGGESTED_VALUES_MAX && !has_folder {
@@ -100,7 +100,7 @@ fn cannot(name: &str, count: usize) -> String {
 /// The test that these values pass, and what it permits beyond them.
 fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Option<String>), String> {
     let count = values.len();
-    if let Some(folder) = folder_of_many(values) {
+    if let Some(folder) = folder_of_many(name, values) {
         let beyond = format!("every path below `{folder}` as `{name}`, not only the {count} that were given");
         return Ok((format!("{{ under = {} }}", quoted(&folder)), Some(beyond)));
     }
@@ -118,8 +118,9 @@ fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Opti
 }
 
 /// The folder that these paths are in, when they are more than are listed.
-fn folder_of_many(values: &[&Value]) -> Option<String> {
-    if values.len() > SUGGESTED_FOLDER_VALUES_MAX { common_folder(values) } else { None }
+fn folder_of_many(name: &str, values: &[&Value]) -> Option<String> {
+    let are_many_paths = values.len() > SUGGESTED_FOLDER_VALUES_MAX && !CONTENTS.contains(&name);
+    if are_many_paths { common_folder(values) } else { None }
 }
 
 /// The folder that all of these paths are in.
