@@ -195,6 +195,8 @@ pub(crate) enum Command {
     /// What you allowed for good
     #[command(subcommand, arg_required_else_help = true)]
     Grants(commands::grants::Command),
+    /// Your settings and policies as they were
+    Revisions(commands::revisions::Arguments),
     /// The record of every call
     #[command(subcommand, arg_required_else_help = true)]
     Audit(commands::audit::Command),

@@ -14,6 +14,7 @@ use toolgate::shape::visible;
 use crate::configured::tell;
 use crate::confirm::AnswersYes;
 use crate::error::{CommandError, Result};
+use crate::kept_revision;
 use crate::session::Session;
 
 /// The rules of a run, after what is odd in them has been said.
@@ -48,6 +49,7 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
         let session = Some(host.host().calls().session().clone());
         return Ok(CallRules { confirmer, audit: host.audit(), session, ..rules });
     }
+    kept_revision::noticed(session);
     let talk = session.printer.talk().clone();
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
         talk.error(&CommandError::from(error));

@@ -36,6 +36,9 @@ pub(crate) const AWAITED_NAMES_MAX: usize = 3;
 /// Arguments of one tool or prompt that are named to somebody who gave wrong ones.
 pub(crate) const TAKEN_ARGUMENTS_MAX: usize = 40;
 
+/// Calls that an allow without conditions has let through before a narrower rule is proposed for it: fewer say little about what it is for.
+pub(crate) const REVIEWED_CALLS_COUNT: usize = 5;
+
 /// Lines kept while a question is on the screen; a server must not fill our memory while a person thinks.
 pub(crate) const HELD_BACK_LINES_MAX: usize = 1000;
 

@@ -11,6 +11,8 @@ mod chat;
 
 mod call_rules;
 mod configured;
+mod kept_revision;
+mod permission_record;
 mod said;
 mod similar;
 mod trouble;

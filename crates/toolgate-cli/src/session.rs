@@ -23,6 +23,7 @@ use crate::confirm::PersonConfirms;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::Interrupts;
+use crate::kept_revision;
 use crate::log_file::LogFile;
 use crate::printer::{Form, Printer};
 use crate::runtime::borrow::RuntimeLender;
@@ -210,6 +211,7 @@ impl Session {
     }
 
     fn setup(&self) -> Result<Setup> {
+        kept_revision::finish_interrupted(self);
         Ok(Setup::read(&self.env, &self.setup_options())?)
     }
 

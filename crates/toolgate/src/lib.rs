@@ -55,6 +55,8 @@ pub mod grants;
 
 pub mod rulebook;
 
+pub mod revisions;
+
 pub mod audit;
 
 pub mod results;

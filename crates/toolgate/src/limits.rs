@@ -45,6 +45,10 @@ pub const POLICY_FILES_MAX: usize = 1_000;
 /// Values of one argument, or commands of one program, that a suggested rule lists.
 pub const SUGGESTED_VALUES_MAX: usize = 8;
 
+/// Paths, or commands of one program, that a suggested rule lists when they have a folder or a beginning in common: with more of them that is
+/// what the person means.
+pub const SUGGESTED_FOLDER_VALUES_MAX: usize = 2;
+
 /// One policy file; 10,000 rules fit.
 pub const POLICY_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -455,3 +459,15 @@ pub const RECORDS_WAITING_MAX: usize = 1_024;
 
 /// Values that a server proposes for an argument: what the protocol allows.
 pub const PROPOSED_VALUES_MAX: usize = 100;
+
+/// Revisions of settings and policies that are kept: years of changes by hand, months of changes by commands.
+pub const REVISIONS_MAX: usize = 200;
+
+/// The contents of all revisions together: settings are kilobytes, so this is only reached by policies of megabytes.
+pub const REVISIONS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The list of revisions: two hundred with a hundred policy files each.
+pub const REVISION_LOG_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// The reason for a change that is kept with a revision: a sentence or two.
+pub const REVISION_REASON_CHARS_MAX: usize = 500;

@@ -24,6 +24,8 @@ pub(crate) mod trust;
 
 pub(crate) mod grants;
 
+pub(crate) mod revisions;
+
 pub(crate) mod audit;
 
 pub(crate) mod doctor;
@@ -45,10 +47,19 @@ use crate::args::Command;
 use crate::chat;
 use crate::commands::mcp::server_text::Detail;
 use crate::exit_code::Ending;
+use crate::kept_revision;
 use crate::session::Session;
 
 /// Runs a command. What goes wrong is told here, in the form that was asked for.
 pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
+    let editing = kept_revision::name_of(&command);
+    kept_revision::before(session, editing);
+    let ending = run_alone(session, command);
+    kept_revision::after(session, editing, ending);
+    ending
+}
+
+fn run_alone(session: &mut Session, command: Command) -> Ending {
     let ended = match command {
         Command::Mcp(mcp::Command::Add(arguments)) => mcp::add::run(session, &arguments),
         Command::Mcp(mcp::Command::Remove(arguments)) => mcp::remove::run(session, &arguments),
@@ -73,6 +84,7 @@ pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
         Command::Policy(command) => policy::run(session, &command),
         Command::Trust(arguments) => trust::run(session, &arguments),
         Command::Grants(command) => grants::run(session, &command),
+        Command::Revisions(command) => revisions::run(session, &command),
         Command::Audit(command) => audit::run(session, &command),
         Command::Mcp(mcp::Command::Refresh(arguments)) => mcp::refresh::run(session, &arguments),
         Command::Extensions(command) => extensions::run(session, &command),

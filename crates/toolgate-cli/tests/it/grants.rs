@@ -161,7 +161,7 @@ fn a_broken_file_is_named_and_left_alone() {
             line,
             "
             --- stderr
-            error: [HOME]/.toolgate/grants.toml:30:9: expected \"tool\", \"server\" or \"arguments\"
+            error: [HOME]/.toolgate/grants.toml:30:9: expected \"tool\", \"server\", \"reading\" or \"arguments\"
             hint: correct the file, or remove it to be asked about everything again; nothing in it counts until then
             --- exit 2
             ",

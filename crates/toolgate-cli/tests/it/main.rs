@@ -24,13 +24,16 @@ mod call_endings;
 
 mod prompts;
 mod resources;
+mod revisions;
 
 mod bad_settings;
 mod generated;
 mod policy;
 mod policy_hostile;
+mod policy_review;
 mod settings_files;
 mod trust;
+mod trust_hints;
 mod untrusted;
 mod usage;
 

@@ -18,9 +18,11 @@ enum There {
     Refused,
     /// It works, and may find something wrong while it does.
     Finds,
+    /// It works, and does not find what it is asked for.
+    Misses,
 }
 
-use There::{Finds, Refused, Works};
+use There::{Finds, Misses, Refused, Works};
 
 /// Every command of the program, with words that make it do its work.
 const COMMANDS: &[(&str, There)] = &[
@@ -36,6 +38,9 @@ const COMMANDS: &[(&str, There)] = &[
     ("mcp import --from gemini-cli --dry-run ../import.json", Works),
     ("mcp export --to claude-code", Works),
     ("mcp refresh", Refused),
+    ("mcp trust-hints evil", Refused),
+    ("mcp trust-hints mine", Refused),
+    ("mcp trust-hints mine --undo", Works),
     ("mcp auth", Refused),
     ("mcp auth login", Refused),
     ("mcp auth login --no-browser", Refused),
@@ -59,9 +64,17 @@ const COMMANDS: &[(&str, There)] = &[
     ("policy check", Works),
     ("policy simulate", Works),
     ("policy suggest", Works),
+    ("policy review", Works),
+    ("policy preset", Works),
     ("policy preset read-only", Works),
     ("grants list", Works),
     ("grants revoke --all", Works),
+    ("revisions", Works),
+    ("revisions list", Works),
+    ("revisions diff", Works),
+    ("revisions show 0000", Misses),
+    ("revisions restore 0000", Misses),
+    ("revisions purge --keep 9", Works),
     ("audit show", Works),
     ("audit verify", Works),
     ("audit stats", Works),
@@ -198,6 +211,7 @@ fn check(room: &Room, line: &str, expected: There) {
         Works => code == Some(0),
         Refused => code == Some(8),
         Finds => matches!(code, Some(0 | 9)),
+        Misses => code == Some(7),
     };
     assert!(is_as_expected, "{line} is {expected:?}:\n{}", output.transcript());
     assert_eq!(traces(room), Vec::<PathBuf>::new(), "{line} started something:\n{}", output.transcript());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources::{Complaint, Source, Sources};
 
 /// A stage and the stages right before it. What those import, it may import as well.
-const STAGES: [(&str, &[&str]); 20] = [
+const STAGES: [(&str, &[&str]); 21] = [
     ("settings", &[]),
     ("formats", &["settings"]),
     ("servers", &["settings"]),
@@ -22,6 +22,7 @@ const STAGES: [(&str, &[&str]); 20] = [
     ("policy", &["servers", "registry::name", "shell", "filter"]),
     ("grants", &["policy"]),
     ("rulebook", &["policy", "trust", "grants"]),
+    ("revisions", &["settings", "trust", "grants"]),
     ("audit", &["policy", "grants"]),
     ("results", &[]),
     ("shape", &["results"]),

@@ -112,7 +112,7 @@ arguments = '{"id":123456789012345678901}'"#;
         ("version = 1", "version = 1\ntrust = true", "g:2:1: unknown field `trust`, expected `version` or `grant`"),
         ("scope = \"tool\"", "scope = ", "g:5:9: string values must be quoted, expected literal string"),
         ("scope = \"tool\"\n", "", "g:2:1: missing field `scope`"),
-        ("\"tool\"", "\"all\"", "g:5:9: expected \"tool\", \"server\" or \"arguments\""),
+        ("\"tool\"", "\"all\"", "g:5:9: expected \"tool\", \"server\", \"reading\" or \"arguments\""),
         ("\"tool\"", "\"arguments\"", "g:5:9: scope \"arguments\" needs `arguments`"),
         ("\"tool\"", "\"tool\"\narguments = '{}'", "g:6:13: scope \"tool\" has no `arguments`"),
         ("\"tool\"", "\"arguments\"\narguments = '[]'", "g:6:13: `arguments` is not a JSON object"),

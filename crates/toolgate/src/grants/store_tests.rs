@@ -315,7 +315,10 @@ fn the_hints_of_a_server_are_believed_of_the_tools_that_it_had() {
     // From another folder it is the same server; reached in another way it is another one.
     let again = grants.trust_hints(reading(&[("a", "sha256:2")], "sha256:0", "/elsewhere")).unwrap();
     assert_eq!((again.id, grants.list().unwrap().len()), (first.id, 1));
-    assert!(matches!(grants.covering(&call("a", json!({})).subject()), Covering::Suspended { .. }), "it is defined otherwise");
+    assert!(
+        matches!(grants.covering(&call("a", json!({})).subject()), Covering::Suspended { .. }),
+        "it is defined otherwise"
+    );
     grants.trust_hints(reading(&[("a", "sha256:1")], "sha256:9", "/work")).unwrap();
     assert_eq!(room.grants().list().unwrap().len(), 2, "also in the file");
     assert!(matches!(grants.covering(&call("a", json!({})).subject()), Covering::Suspended { .. }));

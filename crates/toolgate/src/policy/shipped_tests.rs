@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::{PARSED_DEFAULT_RULES, PRESETS, PresetKind, default_rules, preset};
 use crate::filter::NamePattern;
-use crate::policy::{Policy, Rule, ServerPattern};
 use crate::policy::decision::Tier;
 use crate::policy::file::{FileSource, lint, parse};
 use crate::policy::test_notation::call;
+use crate::policy::{Policy, Rule, ServerPattern};
 
 #[test]
 fn the_default_rules_have_no_findings() {

@@ -1,7 +1,7 @@
 //! The narrowest rules that would have allowed calls which a person allowed, as a policy to look over. Pure.
 //!
-//! A rule is suggested only when it says of every argument what was allowed. Where that cannot be said, there is a comment in its place: a
-//! rule that reaches further than what was looked at is worse than one more question.
+//! A rule says of every argument what was allowed: the values while they are few, else the folder that paths have in common or the words that
+//! commands begin with. What it permits beyond the calls is said in words. Where nothing narrow can be said, there is a comment in its place.
 
 mod commands;
 mod conditions;
@@ -37,6 +37,16 @@ pub struct Suggestion {
     pub calls: usize,
     /// The rule, in the language of policies; a comment, when there is none.
     pub toml: String,
+    /// The calls that the rule permits beyond those that were allowed, in words. Empty, when it permits exactly those.
+    pub permits: Vec<String>,
+}
+
+impl Suggestion {
+    /// Whether there is a rule.
+    #[must_use]
+    pub fn is_rule(&self) -> bool {
+        self.toml.starts_with("[[rule]]")
+    }
 }
 
 /// The priority of what is suggested: that of `tools.allowed`.
@@ -47,7 +57,23 @@ const PRIORITY: u16 = 100;
 struct Proposal {
     calls: usize,
     /// The conditions, or why there are none.
-    conditions: Result<String, String>,
+    conditions: Result<Conditions, String>,
+}
+
+/// The conditions of a rule.
+#[derive(Debug, Default)]
+struct Conditions {
+    /// In the language of policies.
+    toml: String,
+    /// The calls that they permit beyond those, in words.
+    permits: Vec<String>,
+}
+
+impl Conditions {
+    /// Conditions that hold of the calls and of nothing else.
+    fn exactly(toml: impl Into<String>) -> Self {
+        Self { toml: toml.into(), permits: Vec::new() }
+    }
 }
 
 /// Suggests rules for each tool, and for the programs that were run.
@@ -69,15 +95,16 @@ fn of_tool(server: &str, tool: &str, arguments: &[&Value]) -> Vec<Suggestion> {
 }
 
 fn suggestion(server: &str, tool: &str, proposal: Proposal) -> Suggestion {
-    let toml = match proposal.conditions {
+    let (toml, permits) = match proposal.conditions {
         Ok(conditions) => {
             let fields = [("mcpName", server), ("toolName", tool), ("decision", "allow")];
             let fields: String = fields.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
-            format!("[[rule]]\n{fields}priority = {PRIORITY}\n{conditions}")
+            let toml = format!("[[rule]]\n{fields}priority = {PRIORITY}\n{}", conditions.toml);
+            (toml, conditions.permits)
         }
-        Err(why) => comment(&format!("no rule for `{tool}` of {server}: {why}")),
+        Err(why) => (comment(&format!("no rule for `{tool}` of {server}: {why}")), Vec::new()),
     };
-    Suggestion { server: server.to_owned(), tool: tool.to_owned(), calls: proposal.calls, toml }
+    Suggestion { server: server.to_owned(), tool: tool.to_owned(), calls: proposal.calls, toml, permits }
 }
 
 #[cfg(test)]

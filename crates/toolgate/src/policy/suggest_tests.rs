@@ -27,6 +27,8 @@ fn every_argument_is_asked_for() {
     let many_paths: Vec<Value> = (0..42).map(|nth| json!({"path": format!("src/{nth}.rs")})).collect();
     let many_writes: Vec<Value> =
         (0..42).map(|nth| json!({"path": format!("src/{nth}.rs"), "content": format!("{nth}")})).collect();
+    let many_notes: Vec<Value> =
+        (0..42).map(|nth| json!({"path": format!("src/{nth}.rs"), "note": format!("{nth}")})).collect();
     let cases = [
         (vec![json!({})], vec!["argsPattern = \"^\\\\{\\\\}$\"\n"]),
         (vec![json!({"a": 1})], vec!["[rule.when]\n\"/a\" = { equals = 1 }\n"]),
@@ -57,11 +59,24 @@ fn every_argument_is_asked_for() {
             ],
         ),
         (many_paths, vec!["[rule.when]\n\"/path\" = { under = \"src\" }\n"]),
+        (many_writes, vec!["[rule.when]\n\"/content\" = { present = true }\n\"/path\" = { under = \"src\" }\n"]),
         (
-            many_writes,
+            many_notes,
             vec![
-                "# no rule for `t` of s: the argument `content` had 42 different values, which have no folder in common\n",
+                "# no rule for `t` of s: the argument `note` had 42 different values, which have no folder in common\n",
             ],
+        ),
+        (
+            ["src/a.rs", "src/b/c.rs", "src/b/d.rs"].map(|path| json!({"p": path, "mode": "r"})).to_vec(),
+            vec!["[rule.when]\n\"/mode\" = { equals = \"r\" }\n\"/p\" = { under = \"src\" }\n"],
+        ),
+        (
+            ["/a/1", "/b/2", "/c/3"].map(|path| json!({"p": path})).to_vec(),
+            vec!["[rule.when]\n\"/p\" = { one_of = [\"/a/1\", \"/b/2\", \"/c/3\"] }\n"],
+        ),
+        (
+            ["/home/a/1", "/home/b/2", "/home/c/3"].map(|path| json!({"p": path})).to_vec(),
+            vec!["[rule.when]\n\"/p\" = { one_of = [\"/home/a/1\", \"/home/b/2\", \"/home/c/3\"] }\n"],
         ),
         (vec![json!({"a": [1, {"b": true}]})], vec!["[rule.when]\n\"/a\" = { equals = [1, { \"b\" = true }] }\n"]),
         (vec![json!({"a": null})], vec!["# no rule for `t` of s: no condition can say what the argument `a` was\n"]),
@@ -149,5 +164,38 @@ fn commands_are_allowed_as_they_were_written() {
         let policy = Policy::new(rules(&toml("run_shell_command", &[given])));
         let verdict = call(&format!("s/run_shell_command {other}")).with_facts(|facts| policy.decide(facts));
         assert_eq!(verdict.decision, Decision::Ask, "{other}");
+    }
+}
+
+#[test]
+fn what_a_rule_permits_beyond_the_calls_is_said() {
+    let calls = |arguments: &[Value], tool: &str| -> Vec<AllowedCall> {
+        let call = |arguments: &Value| AllowedCall {
+            server: "s".to_owned(),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+        };
+        arguments.iter().map(call).collect()
+    };
+    let paths = ["src/a", "src/b", "src/c"].map(|path| json!({"path": path, "content": path}));
+    let commands = ["cargo test a", "cargo test b", "cargo test c"].map(|command| json!({"command": command}));
+    let cases: [(&[Value], &str, &[&str]); 4] = [
+        (&paths[..2], "write", &[]),
+        (&commands[..2], "run_shell_command", &[]),
+        (
+            &paths,
+            "write",
+            &["anything as `content`", "every path below `src` as `path`, not only the 3 that were given"],
+        ),
+        (
+            &commands,
+            "run_shell_command",
+            &["every command that begins with `cargo test`, not only the 3 that were run"],
+        ),
+    ];
+    for (arguments, tool, expected) in cases {
+        let suggested = suggest(&calls(arguments, tool));
+        assert_eq!(suggested.len(), 1, "{suggested:?}");
+        assert!(suggested[0].is_rule() && suggested[0].permits == expected, "{suggested:?}");
     }
 }

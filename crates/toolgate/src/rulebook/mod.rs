@@ -3,10 +3,12 @@
 //! The only part of policy that looks at files. What it gathers is a [`Policy`](crate::policy::Policy), which is pure.
 
 mod book;
+mod edit;
 mod from_settings;
 mod mode;
 mod ownership;
 
 pub(crate) use book::named_policies;
 pub use book::{PolicyFile, Rulebook, RulebookOptions};
+pub use edit::{EditedPolicy, edit_policy};
 pub use mode::{grants_last_in_run, lasting_of_run, mode_of_run};

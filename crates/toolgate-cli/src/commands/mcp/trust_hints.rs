@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use clap::Args;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::grants::{Grant, Grants, Lasting, ReadingTools};
 use toolgate::registry::{Catalog, CatalogTool, definition_hash};
 use toolgate::rulebook::{grants_last_in_run, lasting_of_run};
@@ -17,6 +18,7 @@ use crate::configured::Configured;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::counted;
+use crate::permission_record::Reason;
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -41,12 +43,14 @@ pub(crate) struct Arguments {
     /// Ask about these tools again
     #[arg(long)]
     undo: bool,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     if arguments.undo {
-        return undo(session, &arguments.names);
+        return undo(session, arguments);
     }
     let configured = session.configured()?;
     may_last(configured.setup())?;
@@ -67,7 +71,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         expires_at: expiry(session, &configured),
         folder: session.env().workspace.clone(),
     };
-    session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| {
+    let mut believed = Vec::new();
+    let ended = session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| {
         host.start(admitted);
         all_settled(host, printer.talk()).await;
         let mut views = host.servers();
@@ -75,14 +80,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         let ending = troubles.judge(&views)?;
         troubles.tell_all(&views, printer.talk());
         let catalog = host.catalog_now();
-        let there = servers.iter().filter(|server| views.iter().any(|view| *view.name() == server.name && view.agreed.is_some()));
-        let mut believed = Vec::new();
+        let there = servers
+            .iter()
+            .filter(|server| views.iter().any(|view| *view.name() == server.name && view.agreed.is_some()));
         for server in there {
             believed.push(believing.server(server, &catalog)?);
         }
         print(printer, &believed)?;
         Ok(ending)
-    })
+    });
+    for Believed { grant, .. } in &believed {
+        let change = PermissionChange::new(PermissionKind::TrustHints, format!("{} of {}", grant.id, grant.server));
+        arguments.reason.record(session, change.after(names(grant.tools.keys())));
+    }
+    ended
 }
 
 /// Whether anything may be allowed for good here.
@@ -120,9 +131,12 @@ impl Believing {
         let tools: BTreeMap<String, String> =
             reading.iter().map(|tool| (tool.id.tool.to_string(), definition_hash(&tool.tool))).collect();
         if tools.is_empty() {
-            let message = format!("server `{}` marks none of its {} as reading", server.name, counted(others.len(), "tool"));
+            let message =
+                format!("server `{}` marks none of its {} as reading", server.name, counted(others.len(), "tool"));
             let error = CommandError::new(Ending::Unknown, "no_hints", message).about(&server.name);
-            return Err(error.hint("allow single tools in a policy: `toolgate policy suggest` writes rules for what you use"));
+            return Err(
+                error.hint("allow single tools in a policy: `toolgate policy suggest` writes rules for what you use")
+            );
         }
         let grant = self.grants.trust_hints(ReadingTools {
             server: &server.name,
@@ -159,7 +173,10 @@ fn print(printer: &mut Printer, believed: &[Believed]) -> Result<()> {
             for Believed { grant, others } in believed {
                 let server = visible::line(&grant.server);
                 let tools = names(grant.tools.keys());
-                printer.line(&format!("{server}: {} run without a question: {tools}", counted(grant.tools.len(), "tool")))?;
+                printer.line(&format!(
+                    "{server}: {} run without a question: {tools}",
+                    counted(grant.tools.len(), "tool")
+                ))?;
                 if !others.is_empty() {
                     printer.line(&format!("  asked about as before: {}", names(others.iter())))?;
                 }
@@ -175,11 +192,16 @@ fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// It needs no server and no settings.
-fn undo(session: &mut Session, names: &[String]) -> Result<Ending> {
+fn undo(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let grants = session.grants(session.env());
     let mut taken: Vec<(&String, Vec<Grant>)> = Vec::new();
-    for name in names {
-        taken.push((name, grants.distrust_hints(name)?));
+    for name in &arguments.names {
+        let revoked = grants.distrust_hints(name)?;
+        for grant in &revoked {
+            let change = PermissionChange::new(PermissionKind::TrustHints, format!("{} of {}", grant.id, grant.server));
+            arguments.reason.record(session, change.before(names(grant.tools.keys())));
+        }
+        taken.push((name, revoked));
     }
     let printer = &mut session.printer;
     match printer.form() {

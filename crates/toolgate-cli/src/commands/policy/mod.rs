@@ -4,8 +4,12 @@ mod check;
 mod explain;
 mod list;
 mod preset;
+mod recorded;
+mod review;
 mod simulate;
 mod suggest;
+
+pub(crate) use simulate::since;
 
 use clap::Subcommand;
 
@@ -21,6 +25,7 @@ pub(crate) enum Command {
     Check(check::Arguments),
     Simulate(simulate::Arguments),
     Suggest(suggest::Arguments),
+    Review(review::Arguments),
     Preset(preset::Arguments),
 }
 
@@ -32,6 +37,7 @@ pub(crate) fn run(session: &mut Session, command: &Command) -> Result<Ending> {
         Command::Check(arguments) => check::run(session, arguments),
         Command::Simulate(arguments) => simulate::run(session, arguments),
         Command::Suggest(arguments) => suggest::run(session, arguments),
+        Command::Review(arguments) => review::run(session, arguments),
         Command::Preset(arguments) => preset::run(session, arguments),
     }
 }

@@ -1,17 +1,18 @@
 //! `toolgate policy preset`: policies to start from, with comments. They are listed, printed and written.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
 use toolgate::policy::{PRESETS, Preset, PresetKind, preset};
+use toolgate::rulebook::edit_policy;
 use toolgate::settings::brought::POLICIES_FOLDER;
 
 use crate::columns::table;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
@@ -37,6 +38,8 @@ pub(crate) struct Arguments {
     /// Write it there; without a path, among your own policies
     #[arg(long, value_name = "FILE", num_args = 0..=1, requires = "name")]
     write: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command.
@@ -56,21 +59,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         return Ok(Ending::Done);
     };
     let env = session.env();
-    let file_name = arguments.server.as_deref().map_or_else(|| name.clone(), |server| format!("{name}-{}", plain(server)));
+    let file_name =
+        arguments.server.as_deref().map_or_else(|| name.clone(), |server| format!("{name}-{}", plain(server)));
     let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{file_name}.toml"));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
-    let cannot = |error: &std::io::Error| {
-        if path.exists() {
-            let error = CommandError::usage(format!("{} is there already, and is not overwritten", path.display()));
-            return error.hint("name another file behind `--write`, or remove it first");
-        }
-        CommandError::usage(format!("cannot write {}: {error}", path.display()))
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| cannot(&error))?;
+    if path.exists() {
+        let error = CommandError::usage(format!("{} is there already, and is not overwritten", path.display()));
+        return Err(error.hint("name another file behind `--write`, or remove it first"));
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(&path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| cannot(&error))?;
+    edit_policy(env, &path, |_| Ok(Some(text.clone()))).map_err(|error| CommandError::usage(error.to_string()))?;
+    let change = PermissionChange::new(PermissionKind::Preset, name);
+    arguments.reason.record(session, change.files([ChangedFile::of_texts(&path, None, Some(&text))]));
     let printer = &mut session.printer;
     match printer.form() {
         Form::Json => printer.json(|json| {

@@ -1,18 +1,17 @@
 //! `toolgate policy simulate`: the calls of the record, decided anew by the rules that are in force now. Nothing is called.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use clap::Args;
-use serde_json::{Value, json};
+use toolgate::Setup;
 use toolgate::audit::{AuditLog, Query, StoredCall, moment};
-use toolgate::filter::Arguments as Facts;
-use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence};
-use toolgate::servers::ServerConfig;
+use toolgate::policy::{CallFacts, Decision, Policy};
+use toolgate::revisions::Revisions;
 use toolgate::shape::visible;
-use toolgate::{Asker, ServerName};
 
+use super::recorded::Recorded;
 use crate::call_rules;
+use crate::commands::revisions;
 use crate::configured::Configured;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -31,7 +30,8 @@ use crate::session::Session;
     after_help = "Examples:
   toolgate policy simulate
   toolgate policy simulate --since 24h --policy new-rules.toml
-  toolgate policy simulate --since 30d --json"
+  toolgate policy simulate --since 30d --json
+  toolgate policy simulate --against 3fa9c1    what going back to a revision would change"
 )]
 pub(crate) struct Arguments {
     /// Only calls since then: 7d, 24h, or a time such as 2026-01-31T12:00:00Z
@@ -40,6 +40,9 @@ pub(crate) struct Arguments {
     /// Only calls of tools of this server
     #[arg(long, value_name = "SERVER")]
     of_server: Option<String>,
+    /// Compare the rules in force with those of this revision (`toolgate revisions list`)
+    #[arg(long, value_name = "ID", conflicts_with = "policy")]
+    against: Option<String>,
 }
 
 /// Calls that would be decided otherwise, of one tool and in one way.
@@ -58,8 +61,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let since = since(session, &arguments.since)?;
     let configured = session.looked_at()?;
     let policy = call_rules::rulebook(session, configured.setup())?.policy;
+    let (policy, in_force) = match &arguments.against {
+        Some(word) => (of_revision(session, configured.setup(), word)?, Some(policy)),
+        None => (policy, None),
+    };
     let query = Query { since: Some(since), server: arguments.of_server.clone(), ..Query::default() };
-    let mut simulation = Simulation::new(&configured, policy);
+    let mut simulation = Simulation::new(&configured, policy, in_force);
     let unreadable = AuditLog::open(session.env())?.each(&query, |call| {
         simulation.add(&call);
         true
@@ -76,8 +83,22 @@ fn times(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
+/// The rules as they would be with the settings and policies of a revision.
+fn of_revision(session: &Session, now: &Setup, word: &str) -> Result<Policy> {
+    let revisions = Revisions::open(session.env());
+    let revision = revisions::find(&revisions, word)?;
+    let laid_out = revisions.lay_out(&revision)?;
+    let mut options = session.setup_options();
+    options.trust_folder = options.trust_folder.or(Some(now.folder.is_trusted()));
+    let rulebook = Setup::read(&laid_out.env(), &options)?.rulebook();
+    match rulebook.error() {
+        Some(error) => Err(CommandError::from(error.while_doing(&format!("the rules of revision `{word}`")))),
+        None => Ok(rulebook.policy),
+    }
+}
+
 /// The time that somebody typed.
-pub(super) fn since(session: &Session, text: &str) -> Result<std::time::SystemTime> {
+pub(crate) fn since(session: &Session, text: &str) -> Result<std::time::SystemTime> {
     moment(text, session.env().clock.now()).ok_or_else(|| {
         let error = CommandError::usage(format!("`{text}` is not a time"));
         error.hint("write how long ago, such as 7d or 24h, or a time such as 2026-01-31T12:00:00Z")
@@ -85,9 +106,10 @@ pub(super) fn since(session: &Session, text: &str) -> Result<std::time::SystemTi
 }
 
 struct Simulation<'a> {
-    servers: &'a [Arc<ServerConfig>],
+    recorded: Recorded<'a>,
     policy: Policy,
-    folder_is_trusted: bool,
+    /// The rules that decide what is compared with, in place of what was decided then.
+    in_force: Option<Policy>,
     calls: u64,
     /// Calls whose arguments are not all in the record.
     partly_known: u64,
@@ -97,12 +119,11 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(configured: &'a Configured, policy: Policy) -> Self {
-        let setup = configured.setup();
+    fn new(configured: &'a Configured, policy: Policy, in_force: Option<Policy>) -> Self {
         Self {
-            servers: &setup.servers.active,
+            recorded: Recorded::new(configured),
             policy,
-            folder_is_trusted: setup.folder.is_vouched_for(),
+            in_force,
             calls: 0,
             partly_known: 0,
             held_back: 0,
@@ -111,35 +132,22 @@ impl<'a> Simulation<'a> {
     }
 
     fn add(&mut self, call: &StoredCall) {
-        let Ok(server) = ServerName::new(&call.server) else { return };
+        let decided = |facts: &CallFacts<'_>| {
+            (self.policy.decide(facts), self.in_force.as_ref().map(|in_force| in_force.decide(facts).decision))
+        };
+        let Some((verdict, in_force)) = self.recorded.look(call, decided) else { return };
         self.calls += 1;
         if call.filter.is_some() {
             self.held_back += 1;
             return;
         }
         self.partly_known += u64::from(call.covered > 0);
-        let config = self.servers.iter().find(|one| one.name == server);
-        let builtin = config.and_then(|config| config.transport.builtin());
-        let annotations = if call.read_only { json!({"readOnlyHint": true}) } else { Value::Null };
-        let folder = std::path::Path::new(&call.folder);
-        let asker = Asker::ALL.into_iter().find(|asker| asker.as_str() == call.asker).unwrap_or(Asker::Cli);
-        let verdict = self.policy.decide(&CallFacts {
-            server: &server,
-            builtin,
-            tool: &call.tool,
-            arguments: &Facts::new(&call.arguments).in_folder(folder),
-            annotations: &annotations,
-            mode: Mode::of(&call.mode).unwrap_or_default(),
-            presence: if call.interactive { Presence::Interactive } else { Presence::Headless },
-            asker,
-            subagent: None,
-            folder,
-            folder_is_trusted: self.folder_is_trusted,
-            remembered: None,
-        });
+        let (was, was_remembered) = match in_force {
+            Some(decision) => (decision, false),
+            None => (Decision::of(&call.decision).unwrap_or(Decision::Deny), call.grant.is_some()),
+        };
         // What was remembered then was not written; a question now is no difference.
-        let was = Decision::of(&call.decision).unwrap_or(Decision::Deny);
-        let is_same = was == verdict.decision || (call.grant.is_some() && verdict.decision == Decision::Ask);
+        let is_same = was == verdict.decision || (was_remembered && verdict.decision == Decision::Ask);
         if is_same {
             return;
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Proposal;
 use super::toml_text::{pointer, quoted, value};
-use crate::limits::SUGGESTED_VALUES_MAX;
+use super::{Conditions, Proposal};
+use crate::limits::{SUGGESTED_FOLDER_VALUES_MAX, SUGGESTED_VALUES_MAX};
 use crate::shell::{self, Risk, SimpleCommand, Wrapping};
 
 /// Arguments of a call beside its command that change nothing about what is run.
@@ -147,14 +147,16 @@ impl Group<'_> {
         for (program, commands) in &self.by_program {
             let calls = commands.values().map(|(_, count)| count).sum();
             let conditions = match (commands.len(), beginning(program, commands.values().map(|(command, _)| command))) {
-                (..=SUGGESTED_VALUES_MAX, _) => self.conditions(&exactly(commands.keys())),
-                (_, Some(words)) => {
-                    let prefix = format!("commandPrefix = {}\n", quoted(&words.join(" ")));
-                    self.conditions("").map(|conditions| prefix + &conditions)
+                (count, Some(words)) if count > SUGGESTED_FOLDER_VALUES_MAX => {
+                    let words = words.join(" ");
+                    let prefix = format!("commandPrefix = {}\n", quoted(&words));
+                    let beyond =
+                        format!("every command that begins with `{words}`, not only the {count} that were run");
+                    let whole = |conditions: String| Conditions { toml: prefix + &conditions, permits: vec![beyond] };
+                    self.conditions("").map(whole)
                 }
-                (count, None) => {
-                    Err(format!("`{program}` was run in {count} ways, and no beginning says what it does"))
-                }
+                (..=SUGGESTED_VALUES_MAX, _) => self.conditions(&exactly(commands.keys())).map(Conditions::exactly),
+                (count, _) => Err(format!("`{program}` was run in {count} ways, and no beginning says what it does")),
             };
             proposals.push(Proposal { calls, conditions });
         }

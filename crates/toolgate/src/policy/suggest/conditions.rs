@@ -5,11 +5,15 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::Proposal;
 use super::toml_text::{pointer, quoted, value};
-use crate::limits::SUGGESTED_VALUES_MAX;
+use super::{Conditions, Proposal};
+use crate::limits::{SUGGESTED_FOLDER_VALUES_MAX, SUGGESTED_VALUES_MAX};
 
 type Members = Map<String, Value>;
+
+/// Arguments that are what is written: they may be anything where the place they are written to is said.
+const CONTENTS: [&str; 9] =
+    ["content", "contents", "text", "body", "data", "oldText", "newText", "old_string", "new_string"];
 
 /// One proposal for all calls that give the same arguments.
 pub(super) fn proposals(calls: &[&Members]) -> Vec<Proposal> {
@@ -28,10 +32,10 @@ pub(super) fn proposals(calls: &[&Members]) -> Vec<Proposal> {
     by_names.into_iter().map(proposal).collect()
 }
 
-fn of_group(group: &[&Members], names: &[&String], absent: &[&str]) -> Result<String, String> {
+fn of_group(group: &[&Members], names: &[&String], absent: &[&str]) -> Result<Conditions, String> {
     if names.is_empty() {
         // A condition on no argument: that there is none.
-        return Ok("argsPattern = \"^\\\\{\\\\}$\"\n".to_owned());
+        return Ok(Conditions::exactly("argsPattern = \"^\\\\{\\\\}$\"\n"));
     }
     let mut different: Vec<&Members> = Vec::new();
     for call in group {
@@ -49,20 +53,22 @@ fn of_group(group: &[&Members], names: &[&String], absent: &[&str]) -> Result<St
         values
     };
     let varying = names.iter().filter(|name| values_of(name).len() > 1).count();
-    let mut lines = String::from("[rule.when]\n");
+    let has_folder = names.iter().any(|name| folder_of_many(name, &values_of(name)).is_some());
+    let mut conditions = Conditions::exactly("[rule.when]\n");
     // Two arguments that vary together are not allowed in every mixture.
-    if varying > 1 && different.len() <= SUGGESTED_VALUES_MAX {
-        lines.push_str(&any_of(&different, names)?);
+    if varying > 1 && different.len() <= SUGGESTED_VALUES_MAX && !has_folder {
+        conditions.toml.push_str(&any_of(&different, names)?);
     } else {
         for name in names {
-            let test = test(&values_of(name)).ok_or_else(|| cannot(name, values_of(name).len()))?;
-            lines.push_str(&format!("{} = {test}\n", key(name)?));
+            let (test, permits) = test(name, &values_of(name), has_folder)?;
+            conditions.toml.push_str(&format!("{} = {test}\n", key(name)?));
+            conditions.permits.extend(permits);
         }
     }
     for name in absent {
-        lines.push_str(&format!("{} = {{ absent = true }}\n", key(name)?));
+        conditions.toml.push_str(&format!("{} = {{ absent = true }}\n", key(name)?));
     }
-    Ok(lines)
+    Ok(conditions)
 }
 
 /// Each call as it was.
@@ -91,17 +97,30 @@ fn cannot(name: &str, count: usize) -> String {
     }
 }
 
-/// The test that these values pass, and as few others as possible.
-pub(super) fn test(values: &[&Value]) -> Option<String> {
-    if values.len() > SUGGESTED_VALUES_MAX {
-        return common_folder(values).map(|folder| format!("{{ under = {} }}", quoted(&folder)));
+/// The test that these values pass, and what it permits beyond them.
+fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Option<String>), String> {
+    let count = values.len();
+    if let Some(folder) = folder_of_many(name, values) {
+        let beyond = format!("every path below `{folder}` as `{name}`, not only the {count} that were given");
+        return Ok((format!("{{ under = {} }}", quoted(&folder)), Some(beyond)));
+    }
+    if has_folder && count > 1 && CONTENTS.contains(&name) {
+        return Ok(("{ present = true }".to_owned(), Some(format!("anything as `{name}`"))));
     }
     let written: Option<Vec<String>> = values.iter().map(|one| value(one)).collect();
-    match written?.as_slice() {
-        [] => None,
-        [one] => Some(format!("{{ equals = {one} }}")),
-        several => Some(format!("{{ one_of = [{}] }}", several.join(", "))),
-    }
+    let test = match written.as_deref() {
+        Some([one]) => format!("{{ equals = {one} }}"),
+        Some(several @ [_, ..]) if count <= SUGGESTED_VALUES_MAX => format!("{{ one_of = [{}] }}", several.join(", ")),
+        _ => return Err(cannot(name, count)),
+    };
+    let mixture = has_folder && count > 1;
+    Ok((test, mixture.then(|| format!("each of the {count} values of `{name}` with every such path"))))
+}
+
+/// The folder that these paths are in, when they are more than are listed.
+fn folder_of_many(name: &str, values: &[&Value]) -> Option<String> {
+    let are_many_paths = values.len() > SUGGESTED_FOLDER_VALUES_MAX && !CONTENTS.contains(&name);
+    if are_many_paths { common_folder(values) } else { None }
 }
 
 /// The folder that all of these paths are in.
@@ -121,6 +140,8 @@ fn common_folder(values: &[&Value]) -> Option<String> {
             common.components().zip(folder.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
         Some(shared)
     })?;
-    let has_name = common.components().any(|part| matches!(part, Component::Normal(_)));
-    has_name.then(|| common.to_str().map(ToOwned::to_owned)).flatten()
+    let names = common.components().filter(|part| matches!(part, Component::Normal(_))).count();
+    // The first folder of a machine is too much.
+    let is_narrow = if common.has_root() { names > 1 } else { names > 0 };
+    is_narrow.then(|| common.to_str().map(ToOwned::to_owned)).flatten()
 }

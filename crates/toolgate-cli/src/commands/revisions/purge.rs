@@ -1,0 +1,63 @@
+//! `toolgate revisions purge`: takes revisions off the disk, with what only they had in them.
+
+use clap::Args;
+use toolgate::revisions::{Revision, Revisions};
+
+use super::{find, short};
+use crate::commands::policy::since;
+use crate::error::{CommandError, Result};
+use crate::exit_code::Ending;
+use crate::listing::counted;
+use crate::printer::Form;
+use crate::session::Session;
+
+/// Take revisions off the disk
+#[derive(Debug, Args)]
+#[command(after_help = "Settings in force are never changed by this.
+
+Examples:
+  toolgate revisions purge 3fa9c1                 one, for example because a password stands in it
+  toolgate revisions purge --keep 20              all but the newest twenty
+  toolgate revisions purge --older-than 90d
+  toolgate revisions purge --all")]
+pub(super) struct Arguments {
+    /// The revisions
+    #[arg(value_name = "ID", conflicts_with_all = ["keep", "older_than", "all"])]
+    revisions: Vec<String>,
+    /// All but the newest so many
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["older_than", "all"])]
+    keep: Option<usize>,
+    /// All that were kept before then: 90d, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "WHEN", conflicts_with = "all")]
+    older_than: Option<String>,
+    /// All there are
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Arguments) -> Result<Ending> {
+    let purged = match arguments {
+        Arguments { all: true, .. } => revisions.purge(|_, _| true)?,
+        Arguments { keep: Some(count), .. } => revisions.purge(|nth, _| nth >= *count)?,
+        Arguments { older_than: Some(when), .. } => {
+            let before = since(session, when)?;
+            revisions.purge(|_, revision| revision.at < before)?
+        }
+        Arguments { revisions: words, .. } if !words.is_empty() => {
+            let meant: Vec<Revision> = words.iter().map(|word| find(revisions, word)).collect::<Result<_>>()?;
+            revisions.purge(|_, revision| meant.iter().any(|one| one.id == revision.id))?
+        }
+        _ => {
+            let error = CommandError::usage("nothing says which revisions are meant");
+            return Err(error.hint("name their ids, or `--keep COUNT`, or `--older-than WHEN`, or `--all`"));
+        }
+    };
+    let printer = &mut session.printer;
+    match printer.form() {
+        Form::Json => printer.json(|json| {
+            json.object(|object| object.array("purged", &purged, |json, revision| json.string(short(revision))))
+        })?,
+        Form::Text => printer.line(&format!("purged {}", counted(purged.len(), "revision")))?,
+    }
+    Ok(Ending::Done)
+}
