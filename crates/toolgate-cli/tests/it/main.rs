@@ -26,6 +26,7 @@ mod prompts;
 mod resources;
 
 mod bad_settings;
+mod gemini_words;
 mod generated;
 mod policy;
 mod policy_hostile;

@@ -70,3 +70,7 @@ pub fn lasting_of_run(settings: &Settings) -> Lasting {
     let forbidden = ["security.disableAlwaysAllow", "admin.secureModeEnabled"];
     if forbidden.iter().any(|path| settings.restricting_switch(path)) { Lasting::Never } else { Lasting::Always }
 }
+
+#[cfg(test)]
+#[path = "mode_tests.rs"]
+mod tests;
