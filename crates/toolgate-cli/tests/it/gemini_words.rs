@@ -29,12 +29,12 @@ fn flags_mean_what_they_mean_there() {
 #[test]
 fn yes_of_npx_belongs_to_the_server() {
     let room = Room::new();
-    for (words, expected) in [
-        ("mcp add files npx -y server-files", json!(["-y", "server-files"])),
-        ("mcp add other npx x --log-file a.log --yolo", json!(["x", "--log-file", "a.log", "--yolo"])),
+    for (name, words, expected) in [
+        ("files", "npx -y server-files", json!(["-y", "server-files"])),
+        ("other", "npx x --log-file a.log --yolo", json!(["x", "--log-file", "a.log", "--yolo"])),
     ] {
-        assert_eq!(room.run(words).code(), Some(0), "{words}");
-        let name = words.split(' ').nth(2).unwrap();
+        let output = room.run(&format!("mcp add --scope user {name} {words}"));
+        assert_eq!(output.code(), Some(0), "{words}: {}", output.transcript());
         let text = std::fs::read_to_string(room.world.home().join(".toolgate/settings.json")).unwrap();
         let settings: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(settings["mcpServers"][name]["args"], expected, "{words}");
@@ -58,7 +58,7 @@ fn tools_of_the_built_in_server_answer_to_their_other_names() {
         assert!(output.stdout.contains(expected), "{line}: {}", output.transcript());
     }
     let explained = room.json("policy explain WriteFileTool --args {} --json");
-    assert_eq!(explained["decision"], "allow", "{explained}");
+    assert_eq!((&explained["tool"], &explained["server"]), (&json!("write_file"), &json!("workspace")), "{explained}");
     assert_eq!(room.run("call NoTool path=a").code(), Some(7));
 }
 
@@ -148,7 +148,7 @@ fn a_server_that_is_refused_elsewhere_hints_at_its_variables() {
     let room = Room::new().entry("remote", json!({"command": "/bin/sh", "args": ["-c", command]}));
     let output = room.run("mcp test remote");
     assert_eq!(output.code(), Some(4), "{}", output.transcript());
-    assert!(output.stderr.contains("HTTP 401") && output.stderr.contains("`inheritEnv`"), "{}", output.transcript());
+    assert!(output.stdout.contains("HTTP 401") && output.stdout.contains("`inheritEnv`"), "{}", output.transcript());
     let script = Script::new("own").tool(ToolScript::new("get", Behaviour::tool_error("403 Forbidden")));
     let room = Room::new().server("own", &script);
     let output = room.run("call get");
