@@ -1,6 +1,7 @@
 //! The terminal as a front end of the host: what servers may ask of the person at it, and what they tell them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use toolgate::ServerName;
@@ -67,6 +68,12 @@ impl FrontEnd for Person {
         let paint = self.talk.paint();
         let who = format!("{}{logger} {}:", visible::line(server), short(&entry.level, LABEL_CHARS_MAX));
         self.talk.line(&format!("{} {}", paint.dim(who), short(&words, LOG_ENTRY_CHARS_MAX)));
+    }
+
+    fn still_starting(&self, server: &ServerName, line: &str, limit: Duration) {
+        let (name, line) = (visible::line(server), short(line, LOG_ENTRY_CHARS_MAX));
+        let minutes = limit.as_secs() / 60;
+        self.talk.line(&format!("{name} is still starting (waiting up to {minutes} min): {line}"));
     }
 
     fn progress(&self, news: &CallProgress) {

@@ -97,9 +97,14 @@ pub enum Error {
     },
 }
 
+/// The last line that says something.
+pub(crate) fn last_line(stderr: &str) -> &str {
+    stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim()
+}
+
 /// The last line of a server's stderr, for the end of a sentence.
 pub(crate) fn last_words(stderr: &str) -> String {
-    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let last = last_line(stderr);
     if last.is_empty() { String::new() } else { format!("; its last words: {}", last.escape_debug()) }
 }
 

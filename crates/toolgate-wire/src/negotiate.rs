@@ -16,11 +16,12 @@ use tokio::time::Instant;
 use crate::call::Call;
 use crate::client::{Agreement, Client, ClientHandler, ClientSide, Opened, ServerAbout};
 use crate::era::{Era, Version};
-use crate::error::{Error, HttpFailure, Result, RpcError};
+use crate::error::{Error, HttpFailure, Result, RpcError, last_line};
 use crate::limits::{CONNECT_MS, PROBE_PATIENCE_MS, WEDGED_PATIENCE_MS};
 use crate::link::{Inbound, Link};
 use crate::message::Notification;
 use crate::meta::{self, Introduction};
+use crate::patience::Patience;
 use crate::peer::{Peer, Tap, lock};
 use crate::raw::RawJson;
 use crate::transport::child::{ChildConfig, ChildHandle};
@@ -71,6 +72,8 @@ pub struct ConnectOptions {
     pub era: Option<Era>,
     /// How long all of it may take.
     pub limit: Duration,
+    /// How much longer it may take while a child is busy.
+    pub patience: Option<Patience>,
     /// How long the probe may stay unanswered before the handshake is tried beside it.
     pub probe_patience: Duration,
     /// Whether a session that the server has lost is made anew by itself. Else requests end with [`Error::SessionLost`]: a server that was
@@ -93,6 +96,7 @@ impl ConnectOptions {
             side,
             era: None,
             limit: Duration::from_millis(CONNECT_MS),
+            patience: None,
             probe_patience: Duration::from_millis(PROBE_PATIENCE_MS),
             renews_sessions: true,
             tap: None,
@@ -109,19 +113,34 @@ impl std::fmt::Debug for ConnectOptions {
 
 /// Connects to a server of any age.
 pub async fn connect(endpoint: Endpoint, options: ConnectOptions) -> Result<Client> {
-    let limit = options.limit;
+    let (begun, mut after, patience) = (Instant::now(), options.limit, options.patience.clone());
     let started = options.child.clone();
     let mut negotiation = Negotiation { endpoint: Some(endpoint), options, started: started.clone() };
-    match tokio::time::timeout(limit, negotiation.run()).await {
-        Ok(Ok(client)) => {
-            lock(&started).take(); // The client holds it now.
-            Ok(client)
+    let mut running = pin!(negotiation.run());
+    let mut is_told = false;
+    loop {
+        if let Ok(connected) = tokio::time::timeout_at(begun + after, &mut running).await {
+            if connected.is_ok() {
+                lock(&started).take(); // The client holds it now.
+            }
+            return connected;
         }
-        Ok(Err(error)) => Err(error),
-        Err(_) => {
-            let stderr = lock(&started).as_ref().map(ChildHandle::stderr_tail).unwrap_or_default();
-            Err(Error::NotAnswering { after: limit, stderr })
+        let child = lock(&started).clone();
+        let stderr = child.as_ref().map(ChildHandle::stderr_tail).unwrap_or_default();
+        let more = patience.as_ref().zip(child).and_then(|(patience, child)| {
+            let deadline = patience.deadline(begun, &child)?;
+            Some((patience, deadline))
+        });
+        let Some((patience, deadline)) = more else {
+            // In words a person reads, fractions of a second are noise.
+            let after = if is_told { Duration::from_secs(after.as_secs().max(1)) } else { after };
+            return Err(Error::NotAnswering { after, stderr });
+        };
+        if !is_told {
+            patience.told.iter().for_each(|told| told(last_line(&stderr)));
+            is_told = true;
         }
+        after = deadline - begun;
     }
 }
 

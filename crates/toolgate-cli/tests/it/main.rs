@@ -27,6 +27,7 @@ mod resources;
 mod revisions;
 
 mod bad_settings;
+mod gemini_words;
 mod generated;
 mod policy;
 mod policy_hostile;

@@ -20,6 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::error::{Error, Result, last_words};
 use crate::limits::CHILD_GRACE_MS;
@@ -187,6 +188,11 @@ impl ChildHandle {
     /// The end of what it wrote to stderr, its secrets covered.
     pub fn stderr_tail(&self) -> String {
         self.tail.text()
+    }
+
+    /// When it wrote to stderr last.
+    pub fn last_wrote_to_stderr(&self) -> Option<Instant> {
+        self.tail.written_at()
     }
 
     /// How it ended, if it has.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::AsyncReadExt as _;
 use tokio::process::ChildStderr;
+use tokio::time::Instant;
 
 use crate::limits::STDERR_TAIL_BYTES;
 use crate::peer::lock;
@@ -18,12 +19,14 @@ pub type Mask = Arc<dyn Fn(&str) -> String + Send + Sync>;
 #[derive(Clone, Default)]
 pub(crate) struct StderrTail {
     bytes: Arc<Mutex<VecDeque<u8>>>,
+    /// The time of the last write.
+    written_at: Arc<Mutex<Option<Instant>>>,
     mask: Option<Mask>,
 }
 
 impl StderrTail {
     pub(crate) fn new(mask: Option<Mask>) -> Self {
-        Self { bytes: Arc::default(), mask }
+        Self { bytes: Arc::default(), written_at: Arc::default(), mask }
     }
 
     /// What is kept, as people may see it.
@@ -33,7 +36,13 @@ impl StderrTail {
         self.mask.as_ref().map_or_else(|| text.to_string(), |mask| mask(&text))
     }
 
+    /// When something was written last.
+    pub(crate) fn written_at(&self) -> Option<Instant> {
+        *lock(&self.written_at)
+    }
+
     fn push(&self, chunk: &[u8]) {
+        *lock(&self.written_at) = Some(Instant::now());
         let mut bytes = lock(&self.bytes);
         bytes.extend(chunk);
         let surplus = bytes.len().saturating_sub(STDERR_TAIL_BYTES);

@@ -6,6 +6,7 @@ mod support;
 
 mod demo;
 
+mod patience;
 mod peer;
 
 mod matrix;

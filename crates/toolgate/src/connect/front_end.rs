@@ -1,6 +1,7 @@
 //! `FrontEnd`: what a front end does for the servers of a host. A terminal, a gateway and a test each bring their own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use toolgate_wire::RawJson;
@@ -35,6 +36,10 @@ pub trait FrontEnd: Send + Sync + 'static {
 
     /// Takes a log entry of `server`. Must not block.
     fn log(&self, _server: &ServerName, _entry: ServerLog) {}
+
+    /// Hears that a server which has not answered yet is waited for up to `limit`, because it is busy: the last line that it wrote to stderr.
+    /// Must not block.
+    fn still_starting(&self, _server: &ServerName, _line: &str, _limit: Duration) {}
 
     /// Hears how far a running call is. Must not block.
     fn progress(&self, _news: &CallProgress) {}

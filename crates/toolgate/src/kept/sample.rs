@@ -8,7 +8,7 @@ use toolgate_wire::view::{CacheHint, Entry};
 use toolgate_wire::{Era, RawJson, Version};
 
 use crate::discovery::{Offered, OfferedList, UnusableEntry};
-use crate::servers::{ConfigText, HttpConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
+use crate::servers::{ConfigText, HttpConfig, ServerConfig, ServerName, StartLimit, StdioConfig, TransportConfig};
 use crate::settings::raw::{OnBusy, StartMode};
 use crate::settings::source::{SettingsOrigin, SettingsSource};
 
@@ -19,6 +19,7 @@ pub(super) fn server(transport: TransportConfig) -> ServerConfig {
         call_timeout: Duration::from_secs(1),
         max_duration: None,
         connect_timeout: Duration::from_secs(1),
+        start_limit: StartLimit::of(None, None),
         max_concurrency: 1,
         on_busy: OnBusy::default(),
         start: StartMode::default(),

@@ -58,6 +58,11 @@ fn rules_decide() {
 }
 
 #[test]
+fn arguments_of_built_in_tools_have_other_names() {
+    assert!(check_all(include_str!("cases/other_names.txt")) >= 18);
+}
+
+#[test]
 fn shell_commands_are_decided_part_by_part() {
     assert!(check_all(include_str!("cases/shell.txt")) >= 90);
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::glob::glob;
+use crate::limits::{CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT};
 pub use crate::server_name::{ServerName, ServerNameError};
 use crate::servers::login::LoginConfig;
 use crate::servers::shown::{shown_command, shown_url};
@@ -30,6 +31,8 @@ pub struct ServerConfig {
     pub max_duration: Option<Duration>,
     /// How long connecting may take (`connectTimeout`).
     pub connect_timeout: Duration,
+    /// How long the first answer is waited for, which `timeout` can raise.
+    pub start_limit: StartLimit,
     /// How many calls run at once (`maxConcurrency`).
     pub max_concurrency: usize,
     /// What happens to a call beyond that (`onBusy`).
@@ -81,6 +84,28 @@ impl ServerConfig {
     #[must_use]
     pub fn means_the_same(&self, other: &Self) -> bool {
         self.name == other.name && *self == Self { origin: self.origin.clone(), ..other.clone() }
+    }
+}
+
+/// How long a server may take until it answers for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartLimit {
+    /// The limit for every server.
+    pub limit: Duration,
+    /// The limit for a program that is alive and writes to stderr meanwhile; `None` when it has no more time.
+    pub while_busy: Option<Duration>,
+}
+
+impl StartLimit {
+    /// The limits that the settings come to. A written `connectTimeout` decides alone; a written `timeout` can only raise the limit.
+    #[must_use]
+    pub fn of(connect_timeout: Option<Duration>, timeout: Option<Duration>) -> Self {
+        let default = Duration::from_millis(CONNECT_TIMEOUT_MS_DEFAULT);
+        match (connect_timeout, timeout) {
+            (Some(limit), _) => Self { limit, while_busy: None },
+            (None, Some(timeout)) => Self { limit: timeout.max(default), while_busy: None },
+            (None, None) => Self { limit: default, while_busy: Some(Duration::from_millis(CALL_TIMEOUT_MS_DEFAULT)) },
+        }
     }
 }
 

@@ -7,6 +7,27 @@ use crate::limits::SERVER_NAME_CHARS_MAX;
 use crate::settings::expand::{Unset, expand};
 
 #[test]
+fn timeout_covers_connecting() {
+    use super::StartLimit;
+    use std::time::Duration;
+    let seconds = Duration::from_secs;
+    // `connectTimeout`, `timeout`, the limit, and that of a program that is busy.
+    let cases = [
+        (None, None, 30, Some(600)),
+        (None, Some(120), 120, None),
+        (None, Some(5), 30, None),
+        (Some(10), None, 10, None),
+        (Some(10), Some(120), 10, None),
+        (Some(300), Some(120), 300, None),
+    ];
+    for (connect, timeout, limit, while_busy) in cases {
+        let found = StartLimit::of(connect.map(seconds), timeout.map(seconds));
+        let expected = StartLimit { limit: seconds(limit), while_busy: while_busy.map(seconds) };
+        assert_eq!(found, expected, "{connect:?} {timeout:?}");
+    }
+}
+
+#[test]
 fn names_are_free_but_for_what_cannot_be_shown() {
     let longest = "漢".repeat(SERVER_NAME_CHARS_MAX);
     for name in ["a", "mcp", "_", "__", "my server", "文件", "a.b/c", "ext:x", " padded ", "🦀", longest.as_str()] {

@@ -10,7 +10,9 @@ use crate::limits::{
     CALL_TIMEOUT_MS_DEFAULT, CONNECT_TIMEOUT_MS_DEFAULT, RUNNING_CALLS_COUNT, RUNNING_CALLS_MAX, SECRETS_MAX,
     SERVER_TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX,
 };
-use crate::servers::config::{BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
+use crate::servers::config::{
+    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, StartLimit, StdioConfig, TransportConfig,
+};
 use crate::servers::reference_scope::{OutOfScope, may_refer};
 use crate::servers::remote::{HeaderCheck, Refusal, check_written_header, check_written_url};
 use crate::servers::text::ConfigText;
@@ -70,6 +72,7 @@ impl<'a> Entry<'a> {
         let texts = |list: &RawList| list.value.iter().map(|entry| entry.value.clone()).collect::<Vec<_>>();
         let default_ms = Some(CALL_TIMEOUT_MS_DEFAULT);
         let call_timeout = self.time_limit("timeout", raw.timeout.as_ref(), default_ms);
+        let start_limit = start_limit(raw);
         let default_ms = Some(CONNECT_TIMEOUT_MS_DEFAULT);
         let connect_timeout = self.time_limit("connectTimeout", raw.connect_timeout.as_ref(), default_ms);
         Ok(ServerConfig {
@@ -78,6 +81,7 @@ impl<'a> Entry<'a> {
             call_timeout: call_timeout.unwrap_or(Duration::from_millis(CALL_TIMEOUT_MS_DEFAULT)),
             max_duration: self.time_limit("maxDuration", raw.max_duration.as_ref(), None),
             connect_timeout: connect_timeout.unwrap_or(Duration::from_millis(CONNECT_TIMEOUT_MS_DEFAULT)),
+            start_limit,
             max_concurrency: self.max_concurrency(raw.max_concurrency.as_ref()),
             on_busy: raw.on_busy.map(|on_busy| on_busy.value).unwrap_or_default(),
             start: raw.start.map(|start| start.value).unwrap_or_default(),
@@ -425,6 +429,16 @@ impl<'a> Entry<'a> {
         self.found.push(Diagnostic { severity, origin, column, server, key: Some(key.clone()), message, hint });
         key
     }
+}
+
+/// The limits of a start, of what is written and can be used.
+fn start_limit(raw: &RawServer) -> StartLimit {
+    let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
+    let limit = |written: Option<&Located<f64>>| {
+        let milliseconds = written.map(|written| written.value).filter(|milliseconds| *milliseconds > 0.0)?;
+        Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(longest).min(longest))
+    };
+    StartLimit::of(limit(raw.connect_timeout.as_ref()), limit(raw.timeout.as_ref()))
 }
 
 /// A text that says something. An empty one is as good as none.

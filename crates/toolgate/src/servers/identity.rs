@@ -65,7 +65,9 @@ mod tests {
     use std::time::Duration;
 
     use super::identity;
-    use crate::servers::config::{ConfigText, HttpConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
+    use crate::servers::config::{
+        ConfigText, HttpConfig, ServerConfig, ServerName, StartLimit, StdioConfig, TransportConfig,
+    };
     use crate::settings::raw::{OnBusy, StartMode};
     use crate::settings::source::{SettingsOrigin, SettingsSource};
 
@@ -76,6 +78,7 @@ mod tests {
             call_timeout: Duration::from_secs(1),
             max_duration: None,
             connect_timeout: Duration::from_secs(1),
+            start_limit: StartLimit::of(None, None),
             max_concurrency: 1,
             on_busy: OnBusy::default(),
             start: StartMode::default(),

@@ -23,7 +23,7 @@ pub mod resolve;
 
 pub use allow_lists::{HeldBack, held_back};
 pub use config::{
-    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, ServerNameError, StdioConfig, TransportConfig,
+    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, ServerNameError, StartLimit, StdioConfig, TransportConfig,
 };
 pub use enablement::Enablement;
 pub use identity::identity;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::admit;
 use crate::env::{HostDirs, HostEnv, SystemClock};
 use crate::error::ErrorKind;
-use crate::servers::{ServerConfig, ServerName, ServerSet, StdioConfig, TransportConfig};
+use crate::servers::{ServerConfig, ServerName, ServerSet, StartLimit, StdioConfig, TransportConfig};
 use crate::settings::raw::{OnBusy, StartMode};
 use crate::settings::read::read_text;
 use crate::settings::source::{Extension, SettingsOrigin, SettingsSource, Variables};
@@ -29,6 +29,7 @@ fn server(name: &str, source: SettingsSource, path: &str) -> ServerConfig {
         call_timeout: Duration::from_secs(1),
         max_duration: None,
         connect_timeout: Duration::from_secs(1),
+        start_limit: StartLimit::of(None, None),
         max_concurrency: 1,
         on_busy: OnBusy::Queue,
         start: StartMode::Auto,

@@ -41,6 +41,13 @@ async fn metadata_is_found_wherever_it_may_be() {
         Case::new("in the settings", old().issuer(|issuer| issuer.metadata.clear())).oauth(json!({
             "authorizationUrl": "$ORIGIN/authorize", "tokenUrl": "$ORIGIN/token", "registrationUrl": "$ORIGIN/register",
         })),
+        // The example of the request: where a client is registered is learned from the authorization server.
+        Case::new("in the settings, without a client", old()).oauth(json!({
+            "enabled": true, "authorizationUrl": "$ORIGIN/authorize", "tokenUrl": "$ORIGIN/token", "scopes": ["read"],
+        })),
+        Case::new("in the settings, with an issuer", issuer("/tenant", IssuerMetadata::Oauth)).oauth(json!({
+            "authorizationUrl": "$ORIGIN/tenant/authorize", "tokenUrl": "$ORIGIN/tenant/token", "issuer": "$ORIGIN/tenant",
+        })),
         Case::new(
             "with a resource that covers more",
             AuthScript::new().protection(|protection| {

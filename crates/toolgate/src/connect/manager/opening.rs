@@ -4,12 +4,15 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::{Notify, watch};
-use toolgate_wire::{Client, ConnectOptions, Endpoint, Error as WireError, HttpFailure, Tap, connect};
+use toolgate_wire::{
+    Client, ConnectOptions, Endpoint, Error as WireError, HttpFailure, Patience, StillStarting, Tap, connect,
+};
 
 use super::{ConnectionManager, Wiring};
 use crate::auth::ServerLogin;
 use crate::connect::client_side::OurSide;
 use crate::connect::connection::{Connection, Inner};
+use crate::connect::denied::with_env_hint;
 use crate::connect::status::ServerStatus;
 use crate::error::{Error, Result};
 use crate::limits::LOGINS_FOR_REQUEST_MAX;
@@ -24,7 +27,12 @@ impl ConnectionManager {
         let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
         let (changed, given_up) = (side.changed.clone(), side.given_up.clone());
         let mut options = ConnectOptions::new(Arc::new(side));
-        options.limit = config.connect_timeout;
+        options.limit = config.start_limit.limit;
+        options.patience = config.start_limit.while_busy.map(|limit| {
+            let (server, front_end) = (config.name.clone(), front_end.clone());
+            let told: StillStarting = Arc::new(move |line| front_end.still_starting(&server, line, limit));
+            Patience { limit, silence: config.start_limit.limit, told: Some(told) }
+        });
         // What a server offers in its next session is looked at before anything is asked of it.
         options.renews_sessions = false;
         options.tap = tap.clone().map(|tap| -> Tap {
@@ -73,7 +81,7 @@ impl ConnectionManager {
                 _ => {
                     let child = child.lock().unwrap_or_else(PoisonError::into_inner).take();
                     let last_words = child.map(|child| child.stderr_tail()).unwrap_or_default();
-                    return Err((Error::of_server(&config.name, error), last_words));
+                    return Err((with_time_hint(config, error, &last_words), last_words));
                 }
             }
         }
@@ -96,6 +104,17 @@ impl ConnectionManager {
         self.change(config, ServerStatus::Connecting, |_| ());
         helped.map_err(|error| (error.about(&config.name), String::new()))
     }
+}
+
+/// What a server failed with, and which keys give it more time when that is what it lacked.
+fn with_time_hint(config: &ServerConfig, error: WireError, last_words: &str) -> Error {
+    let is_slow = matches!(error, WireError::NotAnswering { .. });
+    let error = with_env_hint(config, Error::of_server(&config.name, error), last_words);
+    if !is_slow || error.hint().is_some() {
+        return error;
+    }
+    let name = &config.name;
+    error.hinting(format!("`connectTimeout` of `{name}` gives it more time, and so does a larger `timeout` without it"))
 }
 
 /// The same place once more; only an address can be gone to twice.

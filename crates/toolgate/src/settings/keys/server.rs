@@ -47,10 +47,10 @@ pub(crate) const SERVER: &[Key] = &[
     field(
         "timeout",
         TIME_LIMIT,
-        "How long a call may stay without a sign of life. Progress of the server starts it anew.",
+        "How long a call may stay without a sign of life. Progress of the server starts it anew. Larger than the default of `connectTimeout`, it is the limit for connecting too, unless that is written.",
     )
     .preset(Preset::Number(CALL_TIMEOUT_MS_DEFAULT)),
-    field("connectTimeout", TIME_LIMIT, "How long connecting may take.")
+    field("connectTimeout", TIME_LIMIT, "How long connecting may take. Without it a program that is starting and writes to stderr, such as a first download of `npx`, has as long as `timeout`, and ends after 30 s of silence.")
         .preset(Preset::Number(CONNECT_TIMEOUT_MS_DEFAULT)),
     field("maxDuration", TIME_LIMIT, "How long a call may take in all, whatever the server says meanwhile.")
         .preset(Preset::InWords("no limit")),

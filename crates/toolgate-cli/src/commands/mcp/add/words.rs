@@ -120,7 +120,7 @@ impl<'a> OurOption<'a> {
 
     /// Whether it stands for something else with many programs: a host, `npx -y`, a log of the server.
     fn is_likely_theirs(&self) -> bool {
-        ["-h", "-y", "--yolo", "--log-file", "--include-directories"].contains(&self.typed)
+        ["-h", "-y", "--yolo", "--log-file"].contains(&self.typed)
     }
 
     /// One word that can be read wherever it stands.
