@@ -14,6 +14,7 @@ mod configured;
 mod said;
 mod similar;
 mod trouble;
+mod unmatched;
 
 mod arrival;
 mod listing;

@@ -16,7 +16,7 @@ use toolgate::shape::visible;
 use crate::columns::cut;
 use crate::confirm::measured_columns;
 use crate::error::CommandError;
-use crate::limits::HELD_BACK_LINES_MAX;
+use crate::limits::{HELD_BACK_LINES_MAX, SAID_ONCE_LINES_MAX};
 use crate::question::{Asker, OpenQuestion};
 use crate::terminal::{Paint, Terminal};
 
@@ -63,6 +63,8 @@ pub(crate) struct Talk {
     reworded: OnceLock<fn(&str) -> String>,
     /// Turned on to stop what runs, where commands are typed one after the other.
     stop: OnceLock<watch::Sender<bool>>,
+    /// Lines that are not said a second time.
+    said_once: Mutex<BTreeSet<String>>,
 }
 
 /// Somebody types a line, and the screen belongs to it.
@@ -101,7 +103,9 @@ impl Talk {
         let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
         let paint = terminal.paint_talk();
         let (reworded, stop) = (OnceLock::new(), OnceLock::new());
-        Self { is_terminal: terminal.stderr, paint, listener: None, screen, question, typing_ended, reworded, stop }
+        let said_once = Mutex::default();
+        let is_terminal = terminal.stderr;
+        Self { is_terminal, paint, listener: None, screen, question, typing_ended, reworded, stop, said_once }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -117,6 +121,17 @@ impl Talk {
     /// Whether somebody reads along.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.is_terminal
+    }
+
+    /// Says a line, unless it has been said before.
+    pub(crate) fn line_once(&self, line: &str) {
+        let is_new = {
+            let mut said = self.said_once.lock().unwrap_or_else(PoisonError::into_inner);
+            said.len() < SAID_ONCE_LINES_MAX && said.insert(line.to_owned())
+        };
+        if is_new {
+            self.line(line);
+        }
     }
 
     /// Says a line. Whoever calls has made what servers wrote visible.

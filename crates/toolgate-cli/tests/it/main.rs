@@ -23,6 +23,7 @@ mod call;
 mod call_endings;
 
 mod prompts;
+mod request_settings;
 mod resources;
 
 mod bad_settings;
@@ -61,6 +62,7 @@ mod pseudo_terminal;
 mod screen;
 mod visitor;
 
+mod lists;
 mod logins;
 mod logins_carried;
 mod logins_terminal;
