@@ -328,9 +328,11 @@ impl Search<'_> {
                 best = Some((distance, name));
             }
         }
-        best.map(|(distance, name)| Near {
-            name: name.to_owned(),
-            is_mistyped: distance <= mistakes(length) && !differs_in_digits(&written, &shown_name::folded(name)),
+        best.map(|(distance, name)| {
+            let real = shown_name::folded(name);
+            let shorter = length.min(real.chars().count());
+            let is_mistyped = distance <= mistakes(shorter) && !differs_in_digits(&written, &real);
+            Near { name: name.to_owned(), is_mistyped }
         })
     }
 }
