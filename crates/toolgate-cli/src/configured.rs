@@ -12,8 +12,10 @@ use toolgate::trust::{AdmittedServers, admit};
 use toolgate::{CallRules, Host, HostEnv, Interest, Memory, Naming, ReadAhead, ServerName, Setup, SetupOptions};
 
 use crate::args::Options;
+use crate::commands::mcp::list::write_origin;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::json::JsonWriter;
 use crate::similar::did_you_mean;
 use crate::talk::Talk;
 
@@ -46,6 +48,12 @@ pub(crate) struct Plan {
     pub(crate) admitted: AdmittedServers,
     /// Those of them that the command is about.
     pub(crate) wanted: Vec<ServerName>,
+    /// All servers that are used, whether they may be started or not.
+    pub(crate) active: Vec<Arc<ServerConfig>>,
+    /// The names of all servers that are written.
+    pub(crate) written: Vec<String>,
+    /// Whether the command itself says which entries of lists fit nothing.
+    pub(crate) reports_lists: bool,
     /// Who may have them already.
     pub(crate) lender: Option<Arc<dyn Lender>>,
     /// What is kept of them, while it is read.
@@ -82,6 +90,11 @@ impl Plan {
     /// The same, for a command that shows what there is.
     pub(crate) fn showing_all(self) -> Self {
         Self { shows_all: true, ..self }
+    }
+
+    /// The same, for a command that says itself which entries of lists fit nothing.
+    pub(crate) fn reporting_lists(self) -> Self {
+        Self { reports_lists: true, ..self }
     }
 
     /// The same, for a command that starts these servers.
@@ -157,9 +170,19 @@ impl Configured {
             // Where nothing may be started, the command that wants to is told why.
             admitted: admit(&self.setup.servers, &self.setup.folder).unwrap_or_default(),
             wanted: Vec::new(),
+            active: self.setup.servers.active.clone(),
+            written: self.written().map(ToOwned::to_owned).collect(),
+            reports_lists: false,
             lender: None,
             ahead: Mutex::default(),
         }
+    }
+
+    /// The names of all servers that are written, used or not.
+    fn written(&self) -> impl Iterator<Item = &str> {
+        let Setup { servers, .. } = &self.setup;
+        let aside = servers.set_aside.iter().map(|one| one.name.as_str());
+        servers.active.iter().map(|server| server.name.as_str()).chain(aside)
     }
 
     /// The server that was asked for, or all.
@@ -239,13 +262,48 @@ fn is_replaced(one: &SetAside) -> bool {
     matches!(one.reason, SetAsideReason::Replaced { .. })
 }
 
+/// Why a server is not used, with the file and line that say so.
+pub(crate) fn why_held_back(one: &SetAside) -> String {
+    match one.reason.origin() {
+        Some(_) => one.reason.to_string(),
+        None => format!("{}: {}", one.origin, one.reason),
+    }
+}
+
+/// The same for programs.
+pub(crate) fn write_held_back(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<()> {
+    json.object(|object| {
+        object.string("name", &one.name)?;
+        object.string("status", status_of(&one.reason).as_str())?;
+        object.string("reason", reason_word(&one.reason))?;
+        object.string("why", &why_held_back(one))?;
+        object.member("decidedIn", |json| write_origin(json, &one.reason.origin().unwrap_or(one.origin.clone())))
+    })
+}
+
+/// Why a server is not used, in a word for programs.
+pub(crate) const fn reason_word(reason: &SetAsideReason) -> &'static str {
+    match reason {
+        SetAsideReason::NotAllowed { .. } => "not_allowed",
+        SetAsideReason::SwitchedOff { .. } => "switched_off",
+        SetAsideReason::Excluded { .. } => "excluded",
+        SetAsideReason::Disabled { .. } => "disabled",
+        SetAsideReason::DisabledForSession => "disabled_for_session",
+        SetAsideReason::Untrusted => "untrusted",
+        SetAsideReason::Unconfirmed => "unconfirmed",
+        SetAsideReason::TooMany => "too_many",
+        SetAsideReason::Unusable(_) => "settings",
+        SetAsideReason::Replaced { .. } => "replaced",
+    }
+}
+
 /// How a server that is not used stands.
 pub(crate) const fn status_of(reason: &SetAsideReason) -> ServerStatus {
     match reason {
-        SetAsideReason::NotAllowed | SetAsideReason::Excluded | SetAsideReason::SwitchedOff { .. } => {
+        SetAsideReason::NotAllowed { .. } | SetAsideReason::Excluded { .. } | SetAsideReason::SwitchedOff { .. } => {
             ServerStatus::Blocked
         }
-        SetAsideReason::Disabled
+        SetAsideReason::Disabled { .. }
         | SetAsideReason::DisabledForSession
         | SetAsideReason::Untrusted
         | SetAsideReason::Unconfirmed => ServerStatus::Disabled,
@@ -257,10 +315,10 @@ pub(crate) const fn status_of(reason: &SetAsideReason) -> ServerStatus {
 pub(crate) fn error_of(one: &SetAside) -> CommandError {
     let SetAside { name, reason, .. } = one;
     let error = match reason {
-        SetAsideReason::NotAllowed | SetAsideReason::Excluded | SetAsideReason::SwitchedOff { .. } => {
+        SetAsideReason::NotAllowed { .. } | SetAsideReason::Excluded { .. } | SetAsideReason::SwitchedOff { .. } => {
             CommandError::new(Ending::Denied, "blocked", format!("{name} is {reason}"))
         }
-        SetAsideReason::Disabled | SetAsideReason::DisabledForSession => {
+        SetAsideReason::Disabled { .. } | SetAsideReason::DisabledForSession => {
             let error = CommandError::new(Ending::Denied, "disabled", format!("{name} is {reason}"));
             error.hint(format!("enable it with `toolgate mcp enable {name}`"))
         }

@@ -192,6 +192,12 @@ fn choices_about((server, tool): (&str, &str), offered: &[Remember], asked_by: C
         }
         Remember::ToolThisSession => format!("Yes, and {tool} for the rest of this session"),
         Remember::ToolAlways => format!("Yes, and always {tool} of {server}"),
+        Remember::ServerThisSession if asked_by == CallAsker::SlashCommand => {
+            format!("Yes, and every tool that {server} has now for the rest of this session, also for the model")
+        }
+        Remember::ServerThisSession => {
+            format!("Yes, and every tool that {server} has now for the rest of this session")
+        }
         Remember::ServerAlways => format!("Yes, and always every tool that {server} has now"),
         Remember::TheseArgumentsAlways => "Yes, and always with exactly these arguments".to_owned(),
     };
@@ -242,8 +248,13 @@ mod tests {
     #[test]
     fn only_what_is_offered_can_be_answered_and_no_always() {
         let (once, no) = ("Yes, this once", ["No", "No, and say why"]);
-        let all =
-            [Remember::ToolThisSession, Remember::ToolAlways, Remember::ServerAlways, Remember::TheseArgumentsAlways];
+        let all = [
+            Remember::ToolThisSession,
+            Remember::ToolAlways,
+            Remember::ServerThisSession,
+            Remember::ServerAlways,
+            Remember::TheseArgumentsAlways,
+        ];
         let words = |offered: &[Remember]| -> Vec<String> {
             choices_about(("s\u{1b}", &"t".repeat(40)), offered, CallAsker::Cli)
                 .into_iter()
@@ -257,6 +268,7 @@ mod tests {
             once,
             &format!("Yes, and {tool} for the rest of this session"),
             &format!("Yes, and always {tool} of s\\e"),
+            "Yes, and every tool that s\\e has now for the rest of this session",
             "Yes, and always every tool that s\\e has now",
             "Yes, and always with exactly these arguments",
             no[0],

@@ -60,6 +60,21 @@ pub(crate) const QUESTION_CHARS_MAX: usize = 1000;
 /// A word of a server beside what it says: the label of a question in a form, each of its choices, the name and level of a log.
 pub(crate) const LABEL_CHARS_MAX: usize = 120;
 
+/// Servers that are not used and are named with the reason where there is nothing else to show.
+pub(crate) const HELD_BACK_NAMED_MAX: usize = 10;
+
+/// Mistyped entries of lists that one command warns of: `doctor` has the others.
+pub(crate) const UNMATCHED_TOLD_MAX: usize = 5;
+
+/// Entries that fit nothing, in one report: a set of rules for many kinds of servers has more than anybody reads.
+pub(crate) const UNMATCHED_LISTED_MAX: usize = 30;
+
+/// Lines that are said once in a session and remembered for that.
+pub(crate) const SAID_ONCE_LINES_MAX: usize = 1000;
+
+/// Servers of the person that a question about a folder names as replaced; the lines above it name all.
+pub(crate) const REPLACED_NAMED_MAX: usize = 3;
+
 /// What a form says about one of its questions.
 pub(crate) const FORM_HELP_CHARS_MAX: usize = 500;
 

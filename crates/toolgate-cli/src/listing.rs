@@ -124,6 +124,12 @@ pub(crate) fn offer_counts(server: &ServerName, catalog: &Catalog) -> [usize; 3]
     ]
 }
 
+/// The tools of a server that its lists hide, each with the reason.
+pub(crate) fn hidden_tools(server: &ServerName, catalog: &Catalog) -> Vec<String> {
+    let hidden = catalog.filtered().filter(|one| one.server == *server);
+    hidden.map(|one| format!("{}: {}", one.tool, one.reason)).collect()
+}
+
 /// `2 tools, no prompts, 1 resource`.
 pub(crate) fn offer_counts_text([tools, prompts, resources]: [usize; 3]) -> String {
     [counted(tools, "tool"), counted(prompts, "prompt"), counted(resources, "resource")].join(", ")

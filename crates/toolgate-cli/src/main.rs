@@ -16,6 +16,7 @@ mod permission_record;
 mod said;
 mod similar;
 mod trouble;
+mod unmatched;
 
 mod arrival;
 mod listing;

@@ -4,11 +4,13 @@
 use std::io::Result;
 use std::path::Path;
 
-use toolgate::settings::SettingsOrigin;
+use toolgate::settings::{SettingsOrigin, SettingsSource};
 use toolgate::shape::visible;
-use toolgate::trust::{Survey, SurveyWarning, SurveyedEnvFile, SurveyedServer};
+use toolgate::trust::{ReplacedServer, Survey, SurveyWarning, SurveyedEnvFile, SurveyedServer};
 
+use crate::columns::short;
 use crate::json::{JsonWriter, ObjectWriter};
+use crate::limits::{LABEL_CHARS_MAX, REPLACED_NAMED_MAX};
 use crate::listing::counted;
 use crate::terminal::Paint;
 
@@ -67,6 +69,7 @@ pub(crate) fn server_lines(server: &SurveyedServer, folder: &Path, paint: Paint)
     for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
         lines.push(format!("    {what}: {}", listed(names)));
     }
+    lines.extend(server.replaces.iter().map(|own| replaced_line(own, folder, paint)));
     if server.is_unasked {
         lines.push(format!(
             "    {} it wants its tools to run without asking you (`trust`), which a folder cannot have",
@@ -74,6 +77,26 @@ pub(crate) fn server_lines(server: &SurveyedServer, folder: &Path, paint: Paint)
         ));
     }
     lines
+}
+
+fn replaced_line(own: &ReplacedServer, folder: &Path, paint: Paint) -> String {
+    let whose = match own.origin.source {
+        SettingsSource::BuiltIn => "the built-in server of this name".to_owned(),
+        _ => format!("your server of this name ({})", place(&own.origin, folder)),
+    };
+    let target = own.target.as_ref().filter(|_| own.origin.source != SettingsSource::BuiltIn);
+    let target = target.map(|target| format!(": {}", visible::line(target))).unwrap_or_default();
+    format!("    {} it replaces {whose}{target}", paint.yellow("warning:"))
+}
+
+/// The names of servers that are not the folder's and would be replaced, for a question about it.
+pub(crate) fn replaced_names(survey: &Survey) -> Option<String> {
+    let names: Vec<_> = survey.servers.iter().filter(|server| server.replaces.is_some()).collect();
+    let shown: Vec<_> =
+        names.iter().take(REPLACED_NAMED_MAX).map(|server| short(&server.name, LABEL_CHARS_MAX)).collect();
+    let more = names.len().saturating_sub(REPLACED_NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
 
 pub(crate) fn env_line(file: &SurveyedEnvFile, folder: &Path) -> String {
@@ -155,6 +178,14 @@ fn write_server(json: &mut JsonWriter<'_>, server: &SurveyedServer) -> Result<()
         object.flag("trust", server.is_unasked)?;
         object.optional_string("change", server.change.map(|change| change.as_str()))?;
         object.optional_string("extension", server.extension.as_deref())?;
+        object.member("replaces", |json| match &server.replaces {
+            None => json.null(),
+            Some(own) => json.object(|object| {
+                object.optional_string("target", own.target.as_deref())?;
+                object.string("source", own.origin.source.as_str())?;
+                write_origin(object, &own.origin)
+            }),
+        })?;
         write_origin(object, &server.origin)
     })
 }

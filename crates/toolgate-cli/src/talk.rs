@@ -16,7 +16,7 @@ use toolgate::shape::visible;
 use crate::columns::cut;
 use crate::confirm::measured_columns;
 use crate::error::CommandError;
-use crate::limits::HELD_BACK_LINES_MAX;
+use crate::limits::{HELD_BACK_LINES_MAX, SAID_ONCE_LINES_MAX};
 use crate::log_file::LogFile;
 use crate::question::{Asker, OpenQuestion};
 use crate::terminal::{Paint, Terminal};
@@ -66,6 +66,8 @@ pub(crate) struct Talk {
     stop: OnceLock<watch::Sender<bool>>,
     /// Where everything is written besides.
     log: OnceLock<LogFile>,
+    /// Lines that are not said a second time.
+    said_once: Mutex<BTreeSet<String>>,
 }
 
 /// Somebody types a line, and the screen belongs to it.
@@ -104,8 +106,9 @@ impl Talk {
         let (screen, question, typing_ended) = (Mutex::default(), Mutex::default(), Condvar::new());
         let paint = terminal.paint_talk();
         let (reworded, stop, log) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let said_once = Mutex::default();
         let is_terminal = terminal.stderr;
-        Self { is_terminal, paint, listener: None, screen, question, typing_ended, reworded, stop, log }
+        Self { is_terminal, paint, listener: None, screen, question, typing_ended, reworded, stop, log, said_once }
     }
 
     /// Talks to somebody elsewhere, at a terminal like that.
@@ -121,6 +124,17 @@ impl Talk {
     /// Whether somebody reads along.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.is_terminal
+    }
+
+    /// Says a line, unless it has been said before.
+    pub(crate) fn line_once(&self, line: &str) {
+        let is_new = {
+            let mut said = self.said_once.lock().unwrap_or_else(PoisonError::into_inner);
+            said.len() < SAID_ONCE_LINES_MAX && said.insert(line.to_owned())
+        };
+        if is_new {
+            self.line(line);
+        }
     }
 
     /// Says a line. Whoever calls has made what servers wrote visible.

@@ -16,6 +16,8 @@ use crate::talk::Talk;
 pub(crate) enum Explain {
     /// The first few that cannot be used.
     Little,
+    /// The first few of everything, because there is nothing else to show.
+    Few,
     /// Everything: what cannot be used, what is hidden, what is called something else.
     All,
 }
@@ -33,7 +35,7 @@ impl<'a> Reasons<'a> {
     pub(crate) fn of(server: &'a ServerName, catalog: &Catalog, tools: &[&CatalogTool], explain: Explain) -> Self {
         let unusable = catalog.quarantined().filter(|one| one.kind == "tool" && one.server == *server);
         let mut sentences: Vec<String> = unusable.map(skipped).collect();
-        if explain == Explain::All {
+        if explain != Explain::Little {
             let hidden = catalog.filtered().filter(|one| one.server == *server);
             sentences.extend(hidden.map(|one| format!("tool {} hidden: {}", one.tool, one.reason)));
             let renamed = tools.iter().filter_map(|tool| Some((tool, tool.renamed.as_ref()?)));
@@ -45,7 +47,7 @@ impl<'a> Reasons<'a> {
 
     /// The same with more, when everything is to be said.
     pub(crate) fn and(mut self, more: Vec<String>) -> Self {
-        if self.explain == Explain::All {
+        if self.explain != Explain::Little {
             self.sentences.extend(more);
         }
         self
@@ -64,7 +66,7 @@ impl<'a> Reasons<'a> {
     /// Says them. Without being asked, only so much is said.
     pub(crate) fn tell(&self, talk: &Talk) {
         let said = match self.explain {
-            Explain::Little => LIKE_LINES_MAX,
+            Explain::Little | Explain::Few => LIKE_LINES_MAX,
             Explain::All => self.sentences.len(),
         };
         let tell = |words: &str| talk.line(&visible::line(&format!("MCP server {}: {words}", self.server)));

@@ -54,7 +54,7 @@ pub(crate) fn settle(env: &HostEnv, settings: &Settings, folder: &Folder, talk: 
     let found = survey(settings, folder);
     if folder.trust() == FolderTrust::Undecided {
         survey_text::lines(&found, folder.path(), talk.paint()).iter().for_each(|line| talk.line(line));
-        let Answer::Keep(level) = ask_about_folder(talk, folder)? else { return Ok(Settled::AsBefore) };
+        let Answer::Keep(level) = ask_about_folder(talk, folder, &found)? else { return Ok(Settled::AsBefore) };
         keep(env, settings, folder, level)?;
         return Ok(Settled::Anew);
     }
@@ -100,7 +100,7 @@ fn choices(folder: &Folder) -> Vec<Choice> {
 }
 
 /// Asks about a folder; what it brings has been shown. A key pressed too early decides nothing.
-pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder) -> Result<Answer> {
+pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder, found: &Survey) -> Result<Answer> {
     let (asker, _waiting) = Asker::new();
     let answer = talk.asking(&asker, || {
         let choices = choices(folder);
@@ -108,7 +108,11 @@ pub(crate) fn ask_about_folder(talk: &Talk, folder: &Folder) -> Result<Answer> {
         asker.forget_until_shown();
         let words = choices.iter().map(|choice| choice.1.clone()).collect();
         let prompt = Prompt { asker: &asker, paint: talk.paint() };
-        let picked = prompt.pick(List::new("Do you trust it?", words).starting_at(at));
+        let question = survey_text::replaced_names(found).map_or_else(
+            || "Do you trust it?".to_owned(),
+            |names| format!("Do you trust it? It replaces your {names}"),
+        );
+        let picked = prompt.pick(List::new(&question, words).starting_at(at));
         picked.map(|at| choices.get(at).map_or(Answer::Later, |choice| choice.0))
     });
     match answer {

@@ -74,7 +74,7 @@ pub use toolgate_wire as wire;
 pub use toolgate_wire::RawJson;
 
 pub use asker::Asker;
-pub use call::{CallContext, CallOutcome, CallReport, CallRules, DiscoveredTool, RunOptions};
+pub use call::{CallContext, CallOutcome, CallReport, CallRules, DiscoveredTool, RunOptions, ToolConfirmation};
 pub use connect::{Abilities, Elicitation, ElicitationAnswer, FrontEnd, ServerStatus, ServerView};
 pub use discovery::Interest;
 pub use env::{Clock, HostDirs, HostEnv, SystemClock};

@@ -199,6 +199,12 @@ pub const URLS_TO_VISIT_MAX: usize = 8;
 /// Names offered to somebody who mistyped one.
 pub const NEAREST_NAMES_MAX: usize = 3;
 
+/// Calls of one tool that were confirmed and not made yet: a program that asks and does not call keeps none for ever.
+pub const CONFIRMED_CALLS_MAX: usize = 100;
+
+/// Names compared in all to find what entries of lists and rules were to be: each command does it.
+pub const LIST_COMPARISONS_MAX: usize = 1_000_000;
+
 /// The longest name that is compared with others to find those.
 pub const NEAREST_CHARS_MAX: usize = 256;
 

@@ -164,7 +164,11 @@ impl Calling<'_> {
         let tool = typed.strip_prefix(server).and_then(|rest| rest.strip_prefix("__")).unwrap_or(typed);
         let kind = ErrorKind::UnknownTool.as_str();
         let error = CommandError::new(Ending::Unknown, kind, format!("server `{server}` has no tool `{tool}`"));
-        match host.catalog_now().nearest(tool).as_slice() {
+        let catalog = host.catalog_now();
+        if let Some(reason) = catalog.why_missing(Some(server), tool) {
+            return error.saying(format!("`{tool}` of server `{server}` is {reason}"));
+        }
+        match catalog.nearest(tool).as_slice() {
             [] => error.hint(format!("`toolgate tools {server}` lists those it has")),
             names => error.hint(format!("did you mean `{}`?", names.join("`, `"))),
         }

@@ -8,6 +8,7 @@ use clap::Args;
 use toolgate::connect::ServerView;
 use toolgate::expose::SearchIndex;
 use toolgate::registry::{Catalog, CatalogTool, ToolId};
+use toolgate::servers::SetAside;
 use toolgate::shape::visible;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Clock, Host, Interest, ServerName};
@@ -15,14 +16,15 @@ use toolgate::{Clock, Host, Interest, ServerName};
 use crate::arrival::{Arrivals, Waiting, all_settled, settled};
 use crate::call_rules;
 use crate::commands::completions::complete_server;
-use crate::configured::one_server;
+use crate::configured::{one_server, why_held_back, write_held_back};
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::limits::{FOUND_TOOLS_MAX, LIKE_LINES_MAX};
+use crate::limits::{FOUND_TOOLS_MAX, HELD_BACK_NAMED_MAX, LIKE_LINES_MAX};
 use crate::listing::{Row, counted, heading, rows, tell_of_memory, unavailable, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
+use crate::talk::Talk;
 use crate::tool_reasons::{Explain, Reasons};
 use crate::tool_text::{ToolDetail, print_details};
 use crate::trouble::Troubles;
@@ -63,7 +65,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let explain = if arguments.all || session.options().debug { Explain::All } else { Explain::Little };
     let troubles = Troubles::new(session, only.is_some());
     let waiting = if arguments.fresh { Waiting::ForAll } else { session.waiting() };
-    let listing = Listing { arguments, explain, troubles, waiting, clock: session.env().clock.clone() };
+    let held_back: Vec<&SetAside> = if only.is_none() { configured.set_aside().collect() } else { Vec::new() };
+    let clock = session.env().clock.clone();
+    let listing = Listing { arguments, explain, troubles, waiting, clock, held_back: &held_back };
     let plan = configured.plan(Interest::TOOLS).starting(&servers);
     let plan = if arguments.fresh { plan } else { plan.with_memory() }.showing_all();
     let plan = session.reading_ahead(plan, &servers);
@@ -82,6 +86,8 @@ struct Listing<'a> {
     troubles: Troubles,
     waiting: Waiting,
     clock: Arc<dyn Clock>,
+    /// Servers that are written and not used.
+    held_back: &'a [&'a SetAside],
 }
 
 impl Listing<'_> {
@@ -101,7 +107,9 @@ impl Listing<'_> {
                 object.array("tools", tools, |json, tool| write_tool(json, tool, &lost))?;
                 write_unusable(object, &catalog, &["tool"])?;
                 write_remembered(object, &views)?;
-                if self.arguments.all { write_filtered(object, &catalog, &denied) } else { Ok(()) }
+                object.array("heldBack", self.held_back, |json, one| write_held_back(json, one))?;
+                let has_to_explain = self.arguments.all || catalog.tools().iter().all(|tool| denied.has(tool));
+                if has_to_explain { write_filtered(object, &catalog, &denied) } else { Ok(()) }
             })
         })?;
         tell_of_more(more, printer);
@@ -199,6 +207,9 @@ impl Listing<'_> {
             }
             printer.flush()?;
         }
+        if host.servers().is_empty() {
+            self.tell_why_nothing(&talk);
+        }
         let catalog = host.catalog_now();
         let before = printed.iter().filter(|(_, before)| !Arc::ptr_eq(before, &catalog));
         let corrected = |(server, before): &(ServerName, Arc<Catalog>)| {
@@ -210,6 +221,20 @@ impl Listing<'_> {
         let views = settled(host, &talk, self.waiting).await;
         tell_of_memory(&views, &talk);
         self.troubles.judge(&views)
+    }
+
+    /// Says why there is not even a server to list.
+    fn tell_why_nothing(&self, talk: &Talk) {
+        if self.held_back.is_empty() {
+            talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");
+        }
+        for one in self.held_back.iter().take(HELD_BACK_NAMED_MAX) {
+            talk.line(&visible::line(&format!("no tools of {}: {}", one.name, why_held_back(one))));
+        }
+        if self.held_back.len() > HELD_BACK_NAMED_MAX {
+            let more = self.held_back.len() - HELD_BACK_NAMED_MAX;
+            talk.line(&format!("{more} more servers are not used; `toolgate mcp list` shows why"));
+        }
     }
 
     /// Prints what a server has.
@@ -227,7 +252,8 @@ impl Listing<'_> {
         };
         heading(printer, server, &what)?;
         self.print_tools(&tools, Whose::Known, printer)?;
-        let reasons = Reasons::of(server, block.catalog, &tools, self.explain).and(block.denied.sentences(server));
+        let explain = if tools.is_empty() && self.explain == Explain::Little { Explain::Few } else { self.explain };
+        let reasons = Reasons::of(server, block.catalog, &tools, explain).and(block.denied.sentences(server));
         if self.arguments.all {
             reasons.print(printer)?;
         } else {

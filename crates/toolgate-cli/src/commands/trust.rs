@@ -29,8 +29,8 @@ use crate::trust_question::{Answer, ask_about_folder, can_ask};
 #[derive(Debug, Args)]
 #[command(
     after_help = "A folder with settings of its own can start programs. Nothing it brings is used before you trust it, and a
-server that changes afterwards is asked about again. On a terminal you are asked; anywhere else, or with
---yes, the command itself is your decision.
+server that changes afterwards is asked about again. On a terminal you are asked. Anywhere else the folder
+is only shown, and the command ends with 8; --yes trusts it without a question.
 
 Examples:
   toolgate trust                       the current folder
@@ -77,11 +77,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         }
         session.printer.flush()?;
     }
+    let can_ask = can_ask(session);
     let answer = match arguments {
         Arguments { deny: true, .. } => Answer::Keep(TrustLevel::Not),
+        Arguments { .. } if !can_ask && !session.options().yes => {
+            looked.named(&arguments.entry)?;
+            return looked.only_shown(session, arguments);
+        }
         Arguments { parent: true, .. } => Answer::Keep(TrustLevel::Parent),
-        Arguments { entry, .. } if entry.is_empty() && can_ask(session) => {
-            ask_about_folder(session.printer.talk(), &looked.folder)?
+        Arguments { entry, .. } if entry.is_empty() && can_ask => {
+            let talk = session.printer.talk();
+            // The person has to see what they decide about, wherever the results go.
+            if !session.printer.terminal().stdout {
+                let lines = survey_text::lines(&looked.survey, looked.folder.path(), talk.paint());
+                lines.iter().for_each(|line| talk.line(line));
+            }
+            ask_about_folder(talk, &looked.folder, &looked.survey)?
         }
         Arguments { .. } => Answer::Keep(TrustLevel::Folder),
     };
@@ -130,6 +141,41 @@ impl Looked {
         let folder = judge(&env, &settings, None)?;
         let survey = survey(&settings, &folder);
         Ok(Self { env, settings, folder, survey })
+    }
+
+    /// Ends a command that could not ask. A folder that is trusted as it is needs no question.
+    fn only_shown(&self, session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+        let is_settled = self.folder.is_trusted()
+            && matches!(self.folder.by(), DecidedBy::Rule { .. })
+            && self.folder.unconfirmed().is_empty()
+            && !arguments.parent;
+        let error = (!is_settled).then(|| {
+            let message = format!("nothing was decided about {}: no terminal to ask on", shown(self.folder.path()));
+            let error = CommandError::new(Ending::Untrusted, "untrusted", message);
+            error.hint("add `--yes` to trust it without a question")
+        });
+        let ending = error.as_ref().map_or(Ending::Done, CommandError::ending);
+        let printer = &mut session.printer;
+        match (printer.form(), error) {
+            (Form::Json, error) => printer.json(|json| self.write_shown(json, error.as_ref()))?,
+            (Form::Text, Some(error)) => return Err(error),
+            (Form::Text, None) => printer.line(&format!("already trusted: {}", shown(self.folder.path())))?,
+        }
+        Ok(ending)
+    }
+
+    fn write_shown(&self, json: &mut JsonWriter<'_>, error: Option<&CommandError>) -> std::io::Result<()> {
+        json.object(|object| {
+            object.string("folder", &self.folder.path().display().to_string())?;
+            object.string("trust", self.folder.trust().as_str())?;
+            object.string("decidedBy", self.folder.by().as_str())?;
+            object.array("unconfirmed", self.folder.unconfirmed(), |json, name| json.string(name))?;
+            object.member("brings", |json| json.object(|object| survey_text::write(object, &self.survey)))?;
+            match error {
+                Some(error) => object.member("error", |json| error.write_inner(json)),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Writes the decision down. What the folder brings is trusted as it is now.

@@ -226,7 +226,8 @@ impl VisitorConfirms {
 impl Confirmer for VisitorConfirms {
     fn confirm(&self, mut question: ConfirmationRequest) -> BoxFuture<'_, Confirmation> {
         // The session ends with the command.
-        question.choices.retain(|remember| *remember != Remember::ToolThisSession);
+        let is_of_session = |one: &Remember| matches!(one, Remember::ToolThisSession | Remember::ServerThisSession);
+        question.choices.retain(|remember| !is_of_session(remember));
         let choices = choices(&question);
         let look = Look { columns: self.visit.world.talk_columns, paint: self.paint };
         let asked = AskedQuestion::new(&question, &choices, look);

@@ -17,6 +17,7 @@ use crate::login::TerminalGuide;
 use crate::printer::Printer;
 use crate::runtime::context::Context;
 use crate::runtime::hosts::{Lent, Visitor};
+use crate::unmatched;
 use crate::wire_tap::{self, Shown};
 
 impl Session {
@@ -132,6 +133,7 @@ impl Session {
                 _ => {}
             }
             let printer = &mut session.printer;
+            unmatched::warn(plan, host, printer.talk());
             printer.talk().waits_no_more();
             printer.talk().give_up_question();
             let ended = match ended.and_then(|ending| Ok(printer.flush().map(|()| ending)?)) {

@@ -57,11 +57,13 @@ fn why_tools_are_filtered_quarantined_or_renamed() {
     let room = room.without_workspace();
     let output = room.run("tools --debug --json");
     let said: Vec<&str> = output.stderr.lines().filter(|line| line.starts_with("MCP server odd: ")).collect();
+    let file = room.world.home().join(".toolgate/settings.json").display().to_string();
+    let hidden = format!("MCP server odd: tool hidden hidden: `hidden` in `excludeTools` hides it ({file}:1)");
     assert_eq!(
         said,
         [
             "MCP server odd: tool broken skipped: `inputSchema` is not a schema",
-            "MCP server odd: tool hidden hidden: `hidden` in `excludeTools` hides it",
+            &*hidden,
             "MCP server odd: tool with space is called with_space: its own name is too long or has characters that names may not have",
             "MCP server odd: tool echo is called odd__echo: `first` has that name",
         ]

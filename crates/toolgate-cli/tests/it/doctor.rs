@@ -55,7 +55,7 @@ fn everything_that_decides_is_named() {
 
         oldie  y (stdio)
           ✓ settings     system defaults: [WORLD]/system/system-defaults.json:1
-          ✗ blocked      oldie is in `mcp.excluded`
+          ✗ blocked      oldie is in `mcp.excluded` of [HOME]/.toolgate/settings.json:1
         --- exit 9
         ",
     );

@@ -23,6 +23,7 @@ mod call;
 mod call_endings;
 
 mod prompts;
+mod request_settings;
 mod resources;
 mod revisions;
 
@@ -65,6 +66,7 @@ mod pseudo_terminal;
 mod screen;
 mod visitor;
 
+mod lists;
 mod logins;
 mod logins_carried;
 mod logins_terminal;

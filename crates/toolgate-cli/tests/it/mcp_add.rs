@@ -302,7 +302,7 @@ fn what_keeps_a_server_from_being_used_is_said() {
     assert_eq!(hint, json!(format!("it is not used: bb is in `mcp.excluded` of {list}:1")));
     room.world.write_in_workspace(PROJECT, r#"{"mcpServers": {"c": {"command": "x"}}}"#).unwrap();
     assert_eq!(room.json("mcp add c y -s user --json")["hint"], json!(null), "what is not trusted wins over nothing");
-    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!(room.run("trust --yes").code(), Some(0));
     let hint = room.json("mcp add c y -s user --json")["hint"].clone();
     let file = room.world.workspace().join(PROJECT).display().to_string();
     assert_eq!(hint, json!(format!("the entry in {file}:1 wins over this one")));
@@ -347,7 +347,7 @@ fn what_a_person_adds_to_a_folder_they_trust_needs_no_confirmation() {
     room.world
         .write_in_workspace(".toolgate/settings.json", "{\"mcpServers\": {\"old\": {\"command\": \"x\"}}}")
         .unwrap();
-    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!(room.run("trust --yes").code(), Some(0));
     let statuses = |room: &Room| -> Vec<(String, String)> {
         let listed = room.json("mcp list --no-connect --json");
         let servers = listed["servers"].as_array().unwrap().iter();

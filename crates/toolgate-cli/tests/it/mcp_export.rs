@@ -37,7 +37,7 @@ fn servers_are_written_as_another_client_wants_them() {
         not carried over: notes.args: Codex replaces no variables; write what `HOME` stands for
         not carried over: notes.env.TOKEN: Codex replaces no variables; write what `NOTES_TOKEN` stands for
         not carried over: notes.start: Codex has nothing like it
-        held is left out: in `mcp.excluded`; name it to have it
+        held is left out: in `mcp.excluded` of [HOME]/.toolgate/settings.json:1; name it to have it
         --- exit 0
         ",
     );

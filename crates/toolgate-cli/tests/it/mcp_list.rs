@@ -69,6 +69,8 @@ async fn the_same_for_programs() {
         "name",
         "status",
         "reason",
+        "why",
+        "decidedIn",
         "since",
         "nextAttempt",
         "transport",
@@ -78,6 +80,7 @@ async fn the_same_for_programs() {
         "tools",
         "prompts",
         "resources",
+        "hidden",
         "source",
         "origin",
         "extension",
@@ -140,8 +143,11 @@ fn nothing_is_started_when_nobody_wants_it() {
         --- stdout
         ⚪ workspace - Not started  workspace (builtin)
         🔴 empty - Disconnected
+          [HOME]/.toolgate/settings.json:1: mcpServers.empty: set `url` or `command`
         ⏸️ good - Disabled  [WORLD]/server --script ../good.json --log ../good.log (stdio)
+          disabled in [HOME]/.toolgate/mcp-server-enablement.json
         🔴 hidden - Blocked (excluded)  x --token **** (stdio)
+          in `mcp.excluded` of [HOME]/.toolgate/settings.json:1
         --- stderr
         error: [HOME]/.toolgate/settings.json:1:46: mcpServers.empty: set `url` or `command`
         hint: `command` starts a program, `url` names a remote server

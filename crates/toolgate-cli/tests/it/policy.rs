@@ -167,7 +167,7 @@ fn policies_of_a_folder_that_changed_are_asked_about() {
     room.world.write_in_workspace(".toolgate/policies/theirs.toml", deny).unwrap();
     std::fs::remove_file(room.world.home().join(".toolgate/policies/room.toml")).unwrap();
     let room = room.with_questions().with("one", "trust", json!(false));
-    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!(room.run("trust --yes").code(), Some(0));
     assert_eq!(room.run("call --yes add a=1 b=2").code(), Some(3));
     std::fs::remove_file(room.world.workspace().join(".toolgate/policies/theirs.toml")).unwrap();
     let output = room.run("call --yes add a=1 b=2");

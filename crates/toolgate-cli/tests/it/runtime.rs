@@ -178,10 +178,10 @@ fn nothing_of_a_folder_runs_on_when_it_is_not_trusted_any_more() {
     let servers = || room.status()["hosts"].as_array().map(Vec::len);
     let call = || room.run("call echo message=x").code();
     assert_eq!((call(), servers()), (Some(8), Some(0)));
-    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!(room.run("trust --yes").code(), Some(0));
     assert_eq!((call(), servers()), (Some(0), Some(1)));
     for line in ["trust --deny", "trust --revoke"] {
-        assert_eq!((room.run("trust").code(), call(), servers()), (Some(0), Some(0), Some(1)), "{line}");
+        assert_eq!((room.run("trust --yes").code(), call(), servers()), (Some(0), Some(0), Some(1)), "{line}");
         assert_eq!(room.run(line).code(), Some(0), "{line}");
         assert_eq!(servers(), Some(0), "{line}: at once");
         assert_eq!(call(), Some(8), "{line}");

@@ -125,7 +125,7 @@ fn what_is_hidden_or_unusable_is_listed_with_its_reason_when_asked_for() {
               echo  Says it again.
               add   Adds.
               (unnamed tool skipped: entry 4: `name` is missing)
-              (tool fail hidden: `fail` in `excludeTools` hides it)
+              (tool fail hidden: `fail` in `excludeTools` hides it ([HOME]/.toolgate/settings.json:1))
             --- exit 0
             ",
     );
@@ -142,10 +142,9 @@ fn what_is_hidden_or_unusable_is_listed_with_its_reason_when_asked_for() {
             ",
     );
     let listed = room.json("tools --all --json");
-    assert_eq!(
-        listed["filtered"],
-        json!([{"server": "one", "tool": "fail", "reason": "`fail` in `excludeTools` hides it"}])
-    );
+    let file = room.world.home().join(".toolgate/settings.json").display().to_string();
+    let reason = format!("`fail` in `excludeTools` hides it ({file}:1)");
+    assert_eq!(listed["filtered"], json!([{"server": "one", "tool": "fail", "reason": reason}]));
     assert_eq!(listed["quarantined"], json!([{"server": "one", "tool": null, "reason": "entry 4: `name` is missing"}]));
 }
 
@@ -159,12 +158,12 @@ fn the_shape_for_programs() {
             .annotations(json!({"readOnlyHint": true, "x-own": 1})),
     );
     let room = Room::new().server("one", &script).without_workspace();
-    let output = room.run("tools --json");
+    let output = room.run("tools one --json");
     assert_eq!(
         output.stdout,
         "{\"tools\":[{\"name\":\"sum\",\"server\":\"one\",\"tool\":\"sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\
          \"inputSchema\":{\"type\":\"object\",\"properties\":{\"z\":{\"type\":\"number\"}}},\"outputSchema\":null,\
-         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false,\"available\":true}],\"quarantined\":[],\"fromMemory\":[],\"unavailable\":[]}\n"
+         \"annotations\":{\"readOnlyHint\":true,\"x-own\":1},\"trusted\":false,\"available\":true}],\"quarantined\":[],\"fromMemory\":[],\"unavailable\":[],\"heldBack\":[]}\n"
     );
     assert_eq!(output.stderr, "");
     let trusted = room.with("one", "trust", json!(true));

@@ -67,7 +67,7 @@ fn what_a_folder_would_start_is_shown_before_it_is_trusted() {
     room.world.write_in_workspace(".toolgate/policies/mine.toml", "").unwrap();
     room.world.write_in_workspace(".env", "SECRET=sesame\nOTHER=1\n").unwrap();
     room.check(
-        "trust",
+        "trust --yes",
         "
         --- stdout
         [WORKSPACE] would bring:
@@ -92,7 +92,7 @@ fn what_a_folder_would_start_is_shown_before_it_is_trusted() {
     assert_eq!(rule_of_workspace(&room), json!("TRUST_FOLDER"));
     let mode = fs::metadata(room.world.home().join(".toolgate/trustedFolders.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let said = room.json("trust --json");
+    let said = room.json("trust --yes --json");
     assert_eq!((&said["trust"], &said["decidedBy"]), (&json!("trusted"), &json!("rule")));
     assert_eq!(said["rule"]["level"], json!("TRUST_FOLDER"));
     let server = &said["brings"]["servers"][0];
@@ -110,8 +110,8 @@ fn every_decision_can_be_made_listed_and_taken_back() {
     assert_eq!((nothing.code(), nothing.stdout.as_str()), (Some(0), ""));
     let steps = [
         ("trust --deny", "not trusted: ", json!("DO_NOT_TRUST")),
-        ("trust", "trusted: ", json!("TRUST_FOLDER")),
-        ("trust --parent", "and everything in it", json!("TRUST_PARENT")),
+        ("trust --yes", "trusted: ", json!("TRUST_FOLDER")),
+        ("trust --parent --yes", "and everything in it", json!("TRUST_PARENT")),
         ("trust . --yes", "trusted: ", json!("TRUST_FOLDER")),
     ];
     for (line, expected, level) in steps {
@@ -138,7 +138,7 @@ fn every_decision_can_be_made_listed_and_taken_back() {
 fn another_folder_can_be_named_and_must_be_there() {
     let room = Room::new();
     room.world.write_in_workspace("project/file", "").unwrap();
-    assert_eq!(room.run("trust project").code(), Some(0));
+    assert_eq!(room.run("trust project --yes").code(), Some(0));
     let project = room.world.workspace().join("project");
     assert_eq!(rules(&room)[project.display().to_string()], json!("TRUST_FOLDER"));
     for (line, expected) in [("trust none", "does not exist"), ("trust project/file", "is not a folder")] {
@@ -179,15 +179,15 @@ fn single_servers_can_be_trusted() {
     assert_eq!(unknown.code(), Some(7));
     assert!(unknown.stderr.contains("did you mean `one`?"), "{}", unknown.stderr);
     assert_eq!(rules(&room), json!({}), "nothing is decided by halves");
-    let said = room.json("trust --entry one --json");
+    let said = room.json("trust --entry one --yes --json");
     assert_eq!(said["unconfirmed"], json!(["two"]));
-    let said = room.json("trust --entry two --json");
+    let said = room.json("trust --entry two --yes --json");
     assert_eq!(said["unconfirmed"], json!([]));
     bring(&room, &json!({"one": {"command": "evil"}, "two": {"command": "y"}}));
-    let said = room.json("trust --entry two --json");
+    let said = room.json("trust --entry two --yes --json");
     assert_eq!(said["unconfirmed"], json!(["one"]));
     assert_eq!(said["brings"]["servers"][0]["change"], json!("changed"));
-    assert_eq!(room.json("trust --json")["unconfirmed"], json!([]));
+    assert_eq!(room.json("trust --yes --json")["unconfirmed"], json!([]));
 }
 
 #[test]
@@ -201,8 +201,59 @@ fn who_decides_in_place_of_the_rules_is_said() {
     assert!(output.stderr.contains("this counts later; for now all folders are trusted"), "{}", output.stderr);
     let room = Room::new();
     let home = room.world.home().display().to_string();
-    let output = room.command(["trust", home.as_str()]).run().unwrap();
+    let output = room.command(["trust", home.as_str(), "--yes"]).run().unwrap();
     assert!(output.stderr.contains("your home is in it"), "{}", output.stderr);
+}
+
+/// Runs a command that has no terminal to ask on. How it ended, and what is written about the folder.
+fn unasked(room: &Room, line: &str) -> (Option<i32>, Value) {
+    let output = room.run(line);
+    assert!(output.stdout.contains("touch pwned"), "{line}: {}", output.transcript());
+    (output.code(), rule_of_workspace(room))
+}
+
+#[test]
+fn nothing_is_trusted_where_nobody_can_be_asked() {
+    let lines =
+        ["trust", "trust --json", "trust --headless", "trust --parent", "trust --entry files", "trust . --json"];
+    for line in lines {
+        let room = bringing(&json!({"files": {"command": "touch", "args": ["pwned"]}}));
+        assert_eq!(unasked(&room, line), (Some(8), Value::Null), "{line}");
+        assert_eq!(unasked(&room, &format!("{line} --yes")).0, Some(0), "{line}");
+        assert_ne!(rules(&room), json!({}), "{line}");
+    }
+    let room = bringing(&json!({"files": {"command": "touch", "args": ["pwned"]}}));
+    let said = room.json("trust --json");
+    assert_eq!((&said["trust"], &said["error"]["code"]), (&json!("undecided"), &json!(8)), "{said}");
+    assert!(said["error"]["hint"].as_str().unwrap().contains("--yes"), "{said}");
+    // A terminal on which somebody types is not enough: the question has to be seen too.
+    for line in ["--json", "--headless"] {
+        assert_eq!(screen::run(&room, &["trust", line], &[]).code, Some(8), "{line}");
+    }
+    assert_eq!(rules(&room), json!({}));
+    // A folder that is trusted as it is leaves no question.
+    assert_eq!(room.run("trust --yes").code(), Some(0));
+    assert_eq!(unasked(&room, "trust"), (Some(0), json!("TRUST_FOLDER")));
+    bring(&room, &json!({"files": {"command": "touch", "args": ["pwned", "again"]}}));
+    assert_eq!(unasked(&room, "trust").0, Some(8), "its server changed");
+}
+
+#[test]
+fn own_servers_that_a_folder_replaces_are_named_before_it_is_trusted() {
+    let room = bringing(&json!({"files": {"command": "touch", "args": ["pwned"]}, "workspace": {"command": "evil"}}));
+    let own = r#"{"mcpServers": {"files": {"command": "mine", "args": ["--token", "sesame"]}}}"#;
+    room.world.write_in_home(".toolgate/settings.json", own).unwrap();
+    let output = room.run("trust");
+    let expected =
+        "warning: it replaces your server of this name ([HOME]/.toolgate/settings.json:1): mine --token ****";
+    let expected = expected.replace("[HOME]", &room.world.home().display().to_string());
+    assert!(output.stdout.contains(&expected), "{}", output.transcript());
+    assert!(output.stdout.contains("it replaces the built-in server of this name\n"), "{}", output.transcript());
+    let said = room.json("trust --json");
+    let replaced = &said["brings"]["servers"][0]["replaces"];
+    assert_eq!((&replaced["source"], &replaced["line"]), (&json!("user"), &json!(1)), "{said}");
+    let seen = screen::run(&room, &["trust"], &[("It replaces your files, workspace", ESCAPE)]);
+    assert_eq!(seen.code, Some(8), "{}", seen.plain());
 }
 
 #[test]
@@ -271,7 +322,7 @@ fn a_command_that_needs_a_server_asks_about_the_folder() {
 #[test]
 fn a_command_that_needs_a_server_asks_about_one_that_changed() {
     let room = bringing_one_that_works();
-    assert_eq!(room.run("trust").code(), Some(0));
+    assert_eq!(room.run("trust --yes").code(), Some(0));
     let path = room.world.workspace().join(".toolgate/settings.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(

@@ -15,6 +15,10 @@ use crate::registry::CatalogTool;
 /// What a person is asked. What comes from a server has to be made visible before it reaches a terminal.
 #[derive(Clone, Debug)]
 pub struct ConfirmationRequest {
+    /// The kind of call.
+    pub kind: ConfirmationKind,
+    /// The heading of the question.
+    pub title: &'static str,
     /// The name it was called by.
     pub name: String,
     /// The tool, with its server, title, description and hints.
@@ -29,6 +33,48 @@ pub struct ConfirmationRequest {
     pub edit: Option<Edit>,
     /// The answers that may be remembered here, besides once.
     pub choices: Vec<Remember>,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConfirmationKind {
+    /// A tool of a server.
+    Mcp,
+    /// A shell command of the built-in server.
+    Exec,
+    /// A change of a file by the built-in server.
+    Edit,
+}
+
+impl ConfirmationKind {
+    /// The kind of question that a call of a tool is.
+    pub(super) fn of(builtin: Option<&str>, tool: &str) -> Self {
+        match tool {
+            "run_shell_command" if builtin.is_some() => Self::Exec,
+            "write_file" | "replace" if builtin.is_some() => Self::Edit,
+            _ => Self::Mcp,
+        }
+    }
+
+    /// The kind in a word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::Exec => "exec",
+            Self::Edit => "edit",
+        }
+    }
+
+    /// The heading of the question.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Mcp => "Confirm MCP Tool Execution",
+            Self::Exec => "Confirm Shell Command",
+            Self::Edit => "Confirm Edit",
+        }
+    }
 }
 
 /// What they answer.

@@ -31,11 +31,11 @@ mod run;
 
 mod one_tool;
 
-pub use confirm::{Confirmation, ConfirmationRequest, Confirmer, NobodyConfirms};
+pub use confirm::{Confirmation, ConfirmationKind, ConfirmationRequest, Confirmer, NobodyConfirms};
 pub use context::{CallContext, CallRules, ProgressSink};
 pub use edit_preview::{Before, Edit, edit_of};
 pub use invoke::RunOptions;
 pub(crate) use judge::{explain, why_hidden};
-pub use one_tool::{DiscoveredTool, FunctionDeclaration};
+pub use one_tool::{DiscoveredTool, FunctionDeclaration, ToolConfirmation};
 pub use outcome::{CallOutcome, CallReport};
 pub(crate) use run::run;

@@ -1,15 +1,23 @@
 //! `DiscoveredTool`: one tool of one server, to be kept and called by a program that has its own ideas of names, trust and time limits.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use serde_json::Value;
 use toolgate_wire::RawJson;
 
+use super::confirm::{Confirmation, ConfirmationRequest, Confirmer};
 use super::context::CallContext;
 use super::invoke::RunOptions;
 use super::outcome::CallOutcome;
-use super::run::run;
+use super::run::{keep_answer, question_of, run_answered};
 use crate::asker::Asker;
+use crate::canonical_json;
 use crate::error::Result;
+use crate::grants::Remember;
+use crate::limits::CONFIRMED_CALLS_MAX;
+use crate::policy::{Mode, Permissions, Presence, ToolFacts};
 use crate::registry::name::qualified;
 use crate::registry::{Catalog, PreparedCall, ToolCall};
 
@@ -18,6 +26,67 @@ use crate::registry::{Catalog, PreparedCall, ToolCall};
 pub struct DiscoveredTool {
     call: PreparedCall,
     timeout: Option<Duration>,
+    /// The arguments of calls that were confirmed once and not made yet.
+    confirmed: Arc<Mutex<Vec<String>>>,
+}
+
+/// The question that a call needs an answer to. Dropping it answers nothing.
+#[derive(Debug)]
+pub struct ToolConfirmation<'t> {
+    /// What the person is asked.
+    pub request: ConfirmationRequest,
+    tool: &'t DiscoveredTool,
+    context: &'t CallContext,
+    call: PreparedCall,
+}
+
+impl ToolConfirmation<'_> {
+    /// Gives the answer. A call that was let through once is the next one with these arguments; what is to be remembered holds from now on.
+    pub async fn on_confirm(self, answer: Confirmation) {
+        let Confirmation::Proceed(remember) = answer else { return };
+        if remember != Remember::No && self.request.choices.contains(&remember) {
+            keep_answer(self.context, &self.call, remember).await;
+        }
+        let mut confirmed = self.tool.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        if confirmed.len() >= CONFIRMED_CALLS_MAX {
+            confirmed.remove(0);
+        }
+        confirmed.push(canonical(&self.call.arguments));
+    }
+}
+
+/// Says yes to the one question of a call that was confirmed before.
+struct ConfirmedBefore;
+
+impl Confirmer for ConfirmedBefore {
+    fn confirm(&self, _question: ConfirmationRequest) -> BoxFuture<'_, Confirmation> {
+        Box::pin(async { Confirmation::Proceed(Remember::No) })
+    }
+}
+
+fn canonical(arguments: &RawJson) -> String {
+    canonical_json::text(&arguments.read::<Value>().unwrap_or_default())
+}
+
+impl Permissions {
+    /// The tool, when some call of it could be let through, with or without a question; `None` when every call is denied.
+    #[must_use]
+    pub fn secure_tool(&self, tool: DiscoveredTool) -> Option<DiscoveredTool> {
+        let shown = &tool.call.tool;
+        let annotations = shown.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default();
+        let facts = ToolFacts {
+            server: &shown.id.server,
+            builtin: tool.call.config().transport.builtin(),
+            tool: &shown.id.tool,
+            annotations: &annotations,
+            mode: Mode::default(),
+            presence: Presence::Interactive,
+            asker: tool.call.asked_by,
+            subagent: None,
+            remembered: None,
+        };
+        self.visible(&facts).then_some(tool)
+    }
 }
 
 /// A tool as models are told of it.
@@ -36,7 +105,7 @@ impl DiscoveredTool {
     pub fn of(catalog: &Catalog, server: &str, tool: &str) -> Result<Self> {
         let shown = catalog.tool_of(server, tool).ok_or_else(|| catalog.unknown(&qualified(server, tool)))?;
         let call = ToolCall { name: shown.name.to_string(), arguments: RawJson::EMPTY_OBJECT, asked_by: Asker::Model };
-        Ok(Self { call: catalog.prepare(call)?, timeout: None })
+        Ok(Self { call: catalog.prepare(call)?, timeout: None, confirmed: Arc::default() })
     }
 
     /// The same tool under another name. Its server still hears its own.
@@ -96,10 +165,38 @@ impl DiscoveredTool {
         }
     }
 
+    /// The question that a call with these arguments needs an answer to. `None` when it needs none: it is let through, or denied, which
+    /// [`Self::execute`] says then.
+    pub async fn should_confirm<'t>(
+        &'t self,
+        context: &'t CallContext,
+        arguments: &RawJson,
+    ) -> Option<ToolConfirmation<'t>> {
+        let call = self.with(arguments.clone());
+        let request = question_of(context, &call).await?;
+        Some(ToolConfirmation { request, tool: self, context, call })
+    }
+
+    fn with(&self, arguments: RawJson) -> PreparedCall {
+        PreparedCall { arguments, ..self.call.clone() }
+    }
+
+    /// Whether a call with these arguments was confirmed. Only the next one is.
+    fn take_confirmed(&self, arguments: &RawJson) -> bool {
+        let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        if confirmed.is_empty() {
+            return false;
+        }
+        let wanted = canonical(arguments);
+        let at = confirmed.iter().position(|one| *one == wanted);
+        at.map(|at| confirmed.remove(at)).is_some()
+    }
+
     /// Calls it, through everything that calls of the host go through. Dropping the future cancels the call at the server.
     pub async fn execute(&self, context: &CallContext, arguments: RawJson) -> CallOutcome {
-        let mut call = self.call.clone();
-        call.arguments = arguments;
-        run(context, &call, RunOptions { timeout: self.timeout, max_duration: None }).await
+        let is_confirmed = self.take_confirmed(&arguments);
+        let answered: Option<&dyn Confirmer> = if is_confirmed { Some(&ConfirmedBefore) } else { None };
+        let options = RunOptions { timeout: self.timeout, max_duration: None };
+        run_answered(context, &self.with(arguments), options, answered).await
     }
 }

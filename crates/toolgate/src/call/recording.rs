@@ -60,6 +60,7 @@ impl<'a> Recording<'a> {
             Confirmation::Proceed(Remember::No) => "once",
             Confirmation::Proceed(Remember::ToolThisSession) => "tool_this_session",
             Confirmation::Proceed(Remember::ToolAlways) => "tool_always",
+            Confirmation::Proceed(Remember::ServerThisSession) => "server_this_session",
             Confirmation::Proceed(Remember::ServerAlways) => "server_always",
             Confirmation::Proceed(Remember::TheseArgumentsAlways) => "these_arguments_always",
             Confirmation::Refuse { .. } => "refused",

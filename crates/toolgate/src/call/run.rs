@@ -9,7 +9,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::CallResult;
 
 use super::checks::Checks;
-use super::confirm::{Confirmation, ConfirmationRequest};
+use super::confirm::{Confirmation, ConfirmationKind, ConfirmationRequest, Confirmer};
 use super::context::CallContext;
 use super::invoke::{Ended, RunOptions, invoke, still_there};
 use super::judge::Subject;
@@ -22,11 +22,40 @@ use crate::discovery::Live;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
 use crate::limits::RESULT_CHARS_MAX;
-use crate::policy::Decision;
+use crate::policy::{Decision, Verdict};
 use crate::registry::PreparedCall;
 use crate::shape::for_display;
 
 pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: RunOptions) -> CallOutcome {
+    run_answered(context, call, options, None).await
+}
+
+/// The question that a call would ask now, if it would ask one.
+pub(super) async fn question_of(context: &CallContext, call: &PreparedCall) -> Option<ConfirmationRequest> {
+    let subject = Subject::of(call, context);
+    let verdict = subject.judge(context);
+    if verdict.decision != Decision::Ask {
+        return None;
+    }
+    let all_tools = subject.all_tools();
+    let seen = subject.as_grants_see_it(context, &all_tools);
+    Some(question(context, &subject, &seen, verdict).await)
+}
+
+/// Keeps the answer to a question that was asked outside of a call.
+pub(super) async fn keep_answer(context: &CallContext, call: &PreparedCall, remember: Remember) {
+    let subject = Subject::of(call, context);
+    let all_tools = subject.all_tools();
+    remembered(context, &subject.as_grants_see_it(context, &all_tools), remember).await;
+}
+
+/// Runs a call whose question, if there is one, is answered by `answered` in place of the confirmer of the host.
+pub(super) async fn run_answered(
+    context: &CallContext,
+    call: &PreparedCall,
+    options: RunOptions,
+    answered: Option<&dyn Confirmer>,
+) -> CallOutcome {
     let (call_now, subject_now);
     let subject = Subject::of(call, context);
     let verdict = subject.judge(context);
@@ -41,7 +70,7 @@ pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: Run
             Err(error) => break 'ended CallOutcome::Failed(error),
         };
         if Arc::ptr_eq(&live.offered, &call.offer.offered) {
-            break 'ended run_decided(context, &subject, &mut recording, live, options).await;
+            break 'ended run_decided(context, &subject, &mut recording, live, (options, answered)).await;
         }
         // What was shown may be what the server said in another life: what it says now decides.
         call_now = match call.as_offered_by(&live) {
@@ -49,8 +78,10 @@ pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: Run
             Err(error) => break 'ended CallOutcome::Failed(error),
         };
         subject_now = Subject::of(&call_now, context);
+        // A yes was about the tool as it was described then.
+        let answered = answered.filter(|_| subject_now.checks.definition == subject.checks.definition);
         recording.is_about(&subject_now, subject_now.judge(context));
-        run_decided(context, &subject_now, &mut recording, live, options).await
+        run_decided(context, &subject_now, &mut recording, live, (options, answered)).await
     };
     if let CallOutcome::Completed(report) | CallOutcome::ToolError(report) = &mut outcome {
         report.took = recording.took();
@@ -64,7 +95,7 @@ async fn run_decided(
     subject: &Subject<'_>,
     recording: &mut Recording<'_>,
     live: Live,
-    options: RunOptions,
+    (options, answered): (RunOptions, Option<&dyn Confirmer>),
 ) -> CallOutcome {
     let call = subject.call;
     if recording.verdict.decision == Decision::Deny {
@@ -75,7 +106,7 @@ async fn run_decided(
         return CallOutcome::Failed(error);
     }
     if recording.verdict.decision == Decision::Ask
-        && let Err(ended) = Box::pin(confirmed(context, subject, recording)).await
+        && let Err(ended) = Box::pin(confirmed(context, subject, recording, answered)).await
     {
         return ended;
     }
@@ -104,13 +135,17 @@ async fn confirmed(
     context: &CallContext,
     subject: &Subject<'_>,
     recording: &mut Recording<'_>,
+    answered: Option<&dyn Confirmer>,
 ) -> Result<(), CallOutcome> {
     let all_tools = subject.all_tools();
     let seen = subject.as_grants_see_it(context, &all_tools);
-    let question = question(context, subject, &seen, recording).await;
+    let question = question(context, subject, &seen, recording.verdict.clone()).await;
     let offered = question.choices.clone();
     let asked = Instant::now();
-    let answer = context.rules.confirmer.confirm(question).await;
+    let answer = match answered {
+        Some(answered) => answered.confirm(question).await,
+        None => context.rules.confirmer.confirm(question).await,
+    };
     recording.confirmed(&answer, asked.elapsed());
     let remember = match answer {
         Confirmation::Refuse { reason } => return Err(CallOutcome::Refused { reason }),
@@ -132,15 +167,18 @@ async fn question(
     context: &CallContext,
     subject: &Subject<'_>,
     seen: &GrantSubject<'_>,
-    recording: &Recording<'_>,
+    verdict: Verdict,
 ) -> ConfirmationRequest {
     let call = subject.call;
+    let kind = ConfirmationKind::of(call.config().transport.builtin(), &call.tool.id.tool);
     ConfirmationRequest {
+        kind,
+        title: kind.title(),
         name: call.name.clone(),
         tool: call.tool.clone(),
         arguments: call.arguments.clone(),
         asked_by: call.asked_by,
-        verdict: recording.verdict.clone(),
+        verdict,
         edit: subject.edit(context).await,
         choices: narrow_choices(call, seen, context),
     }

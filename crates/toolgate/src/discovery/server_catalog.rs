@@ -62,7 +62,7 @@ pub struct Filtered {
     pub server: ServerName,
     /// Its own name.
     pub tool: String,
-    /// Which rule hides it.
+    /// Which rule hides it, and where that is written.
     pub reason: String,
 }
 
@@ -132,6 +132,7 @@ impl ServerCatalog {
                 Visibility::Shown => self.tools.push(tool),
                 Visibility::Hidden(reason) => {
                     let (server, tool) = (self.server().clone(), tool.name.clone());
+                    let reason = format!("{reason} ({})", self.line.config().origin);
                     self.filtered.push(Filtered { server, tool, reason });
                 }
             }

@@ -30,9 +30,13 @@ pub fn choices(subject: &GrantSubject<'_>, lasting: Lasting) -> Vec<Remember> {
     let all: &[Remember] = match lasting {
         Lasting::Never => &[],
         Lasting::Session => &[Remember::ToolThisSession],
-        Lasting::Always => {
-            &[Remember::ToolThisSession, Remember::ToolAlways, Remember::ServerAlways, Remember::TheseArgumentsAlways]
-        }
+        Lasting::Always => &[
+            Remember::ToolThisSession,
+            Remember::ToolAlways,
+            Remember::ServerThisSession,
+            Remember::ServerAlways,
+            Remember::TheseArgumentsAlways,
+        ],
     };
     all.iter().copied().filter(|remember| check(subject, *remember).is_ok()).collect()
 }
@@ -51,12 +55,16 @@ pub(super) fn check(subject: &GrantSubject<'_>, remember: Remember) -> Result<()
             subject.tool
         ))
         .hinting("allow it with these arguments, or for this session; a rule in a policy can allow more")),
-        Remember::ServerAlways if subject.all_tools.keys().any(|tool| is_mighty(tool)) => Err(refused(format!(
-            "server `{}` has tools that can do anything, so it is not allowed for good as a whole",
-            subject.server
-        ))
-        .hinting("allow single tools, or these arguments; a rule in a policy can allow more")),
-        Remember::ToolAlways | Remember::ServerAlways => Ok(()),
+        Remember::ServerThisSession | Remember::ServerAlways
+            if subject.all_tools.keys().any(|tool| is_mighty(tool)) =>
+        {
+            Err(refused(format!(
+                "server `{}` has tools that can do anything, so it is not allowed as a whole",
+                subject.server
+            ))
+            .hinting("allow single tools, or these arguments; a rule in a policy can allow more"))
+        }
+        Remember::ToolAlways | Remember::ServerThisSession | Remember::ServerAlways => Ok(()),
         Remember::TheseArgumentsAlways => check_arguments(subject.arguments).map_err(|why| {
             refused(format!("these arguments of `{}` cannot be remembered: {why}", subject.tool))
                 .hinting("let the call through once, or allow the tool")
@@ -100,7 +108,7 @@ mod tests {
     use crate::policy::Mode;
     use crate::server_name::ServerName;
 
-    use Remember::{ServerAlways, TheseArgumentsAlways, ToolAlways, ToolThisSession};
+    use Remember::{ServerAlways, ServerThisSession, TheseArgumentsAlways, ToolAlways, ToolThisSession};
 
     fn offered(builtin: Option<&str>, tool: &str, arguments: &Value, lasting: Lasting) -> Vec<Remember> {
         let server = ServerName::new("s").unwrap();
@@ -116,7 +124,7 @@ mod tests {
             mode: Mode::Default,
             all_tools: &BTreeMap::from(tools),
         };
-        for remember in [ToolAlways, ServerAlways, TheseArgumentsAlways] {
+        for remember in [ToolAlways, ServerThisSession, ServerAlways, TheseArgumentsAlways] {
             if let Err(error) = check(&subject, remember) {
                 assert!(error.hint().is_some() && error.server() == Some(&server), "{error}");
             }
@@ -126,7 +134,7 @@ mod tests {
 
     #[test]
     fn only_what_is_narrow_enough_is_offered() {
-        let everything = vec![ToolThisSession, ToolAlways, ServerAlways, TheseArgumentsAlways];
+        let everything = vec![ToolThisSession, ToolAlways, ServerThisSession, ServerAlways, TheseArgumentsAlways];
         let narrow = vec![ToolThisSession, TheseArgumentsAlways];
         let (small, large) = (json!({"a": 1}), json!({"a": "x".repeat(20_000)}));
         let inexact: Value = serde_json::from_str(r#"{"a": [{"id": 123456789012345678901}]}"#).unwrap();
@@ -144,8 +152,8 @@ mod tests {
                 Lasting::Always,
                 vec![ToolThisSession, ToolAlways, TheseArgumentsAlways],
             ),
-            (None, "x", &large, Lasting::Always, vec![ToolThisSession, ToolAlways, ServerAlways]),
-            (None, "x", &inexact, Lasting::Always, vec![ToolThisSession, ToolAlways, ServerAlways]),
+            (None, "x", &large, Lasting::Always, vec![ToolThisSession, ToolAlways, ServerThisSession, ServerAlways]),
+            (None, "x", &inexact, Lasting::Always, vec![ToolThisSession, ToolAlways, ServerThisSession, ServerAlways]),
             (None, "x", &exact, Lasting::Always, everything),
             (None, "x", &small, Lasting::Session, vec![ToolThisSession]),
             (None, "x", &small, Lasting::Never, vec![]),

@@ -18,6 +18,8 @@ pub enum Remember {
     ToolThisSession,
     /// This tool.
     ToolAlways,
+    /// Every tool the server has now, for as long as the session lasts.
+    ServerThisSession,
     /// Every tool the server has now.
     ServerAlways,
     /// This tool with these arguments.

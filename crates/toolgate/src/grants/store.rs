@@ -149,11 +149,12 @@ impl Grants {
         let scope = match remember {
             Remember::No => return Ok(None),
             Remember::ToolThisSession | Remember::ToolAlways => GrantScope::Tool,
-            Remember::ServerAlways => GrantScope::Server,
+            Remember::ServerThisSession | Remember::ServerAlways => GrantScope::Server,
             Remember::TheseArgumentsAlways => GrantScope::Arguments(canonical_json::text(subject.arguments)),
         };
         let grant = self.new_grant(subject, scope, options);
-        Ok(Some(if remember == Remember::ToolThisSession { Draft::Session(grant) } else { Draft::Always(grant) }))
+        let is_of_session = matches!(remember, Remember::ToolThisSession | Remember::ServerThisSession);
+        Ok(Some(if is_of_session { Draft::Session(grant) } else { Draft::Always(grant) }))
     }
 
     /// Remembers it.

@@ -98,6 +98,7 @@ fn an_answer_counts_as_far_as_it_was_meant() {
         (Remember::No, [false, false, false, false]),
         (Remember::ToolThisSession, [true, true, false, false]),
         (Remember::ToolAlways, [true, true, false, false]),
+        (Remember::ServerThisSession, [true, true, true, false]),
         (Remember::ServerAlways, [true, true, true, false]),
         (Remember::TheseArgumentsAlways, [true, false, false, false]),
     ];

@@ -227,7 +227,8 @@ impl Catalog {
         catalog.tools.reserve_exact(count);
         catalog.by_name.reserve(count);
         for ((index, offer), claim) in (0..).zip(&catalog.servers).zip(&claims) {
-            let trusted = offer.line.config().trust;
+            let config = offer.line.config();
+            let trusted = config.trust && !config.comes_with_folder();
             for tool in &offer.tools {
                 let Named { name, id, why } = book.name((naming, claim.tools), all, offer.server(), &tool.name);
                 let position = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
@@ -410,12 +411,26 @@ impl Catalog {
         Ok(PreparedCall { name, tool, offer, arguments, asked_by, is_trusted: None })
     }
 
+    /// Why a tool that a server offers is not here: it is hidden, or cannot be used. `name` is its own name or `server__tool`.
+    pub fn why_missing(&self, server: Option<&str>, name: &str) -> Option<String> {
+        let is_it = |of: &ServerName, tool: &str| match server {
+            Some(server) => **of == *server && tool == name,
+            None => tool == name || qualified(of, tool) == name,
+        };
+        let hidden = self.filtered().find(|one| is_it(&one.server, &one.tool));
+        let hidden = hidden.map(|one| format!("hidden: {}", one.reason));
+        hidden.or_else(|| {
+            let mut broken = self.quarantined().filter(|one| one.kind == "tool");
+            let broken = broken.find(|one| one.name.as_deref().is_some_and(|tool| is_it(&one.server, tool)))?;
+            Some(format!("not usable: {}", broken.reason))
+        })
+    }
+
     /// There is no tool of that name.
     pub fn unknown(&self, name: &str) -> Error {
         let error = Error::new(ErrorKind::UnknownTool, format!("there is no tool `{name}`"));
-        let hidden = self.filtered().find(|hidden| hidden.tool == name).map(|hidden| &hidden.reason);
-        if let Some(reason) = hidden {
-            return error.hinting(format!("a tool of that name is hidden: {reason}"));
+        if let Some(reason) = self.why_missing(None, name) {
+            return error.hinting(format!("a tool of that name is {reason}"));
         }
         match self.nearest(name).as_slice() {
             [] => error,

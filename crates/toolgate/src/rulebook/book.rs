@@ -2,9 +2,11 @@
 //! left out may be the one that was to forbid something.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::from_settings;
 use super::ownership::why_not_administrators;
+use super::reality;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
@@ -90,12 +92,26 @@ impl Rulebook {
         book
     }
 
-    /// Holds the rules against the tools that are known, and keeps what is found with the files.
-    pub fn check_arguments(&mut self, known: &[KnownTool<'_>]) {
-        let rules: Vec<_> = self.policy.rules().cloned().collect();
+    /// Holds the rules, and the lists of servers, against the tools that are known. What is found is kept with the files; what is about
+    /// settings is given back.
+    pub fn check_arguments(
+        &mut self,
+        settings: &Settings,
+        servers: &ServerSet,
+        known: &[KnownTool<'_>],
+    ) -> Vec<Finding> {
+        let mut rules: Vec<_> = self.policy.rules().cloned().collect();
+        rules.extend(servers.active.iter().flat_map(|server| reality::rules_of_lists(settings, server)).map(Arc::new));
+        let mut of_settings = Vec::new();
         for finding in file::lint_against_tools(rules.iter().map(|rule| &**rule), known) {
-            self.find(finding);
+            let is_in = |file: &PolicyFile| finding.file.as_ref().is_some_and(|path| **path == file.path);
+            if self.files.iter().any(is_in) {
+                self.find(finding);
+            } else if !of_settings.contains(&finding) {
+                of_settings.push(finding);
+            }
         }
+        of_settings
     }
 
     fn find(&mut self, finding: Finding) {

@@ -8,7 +8,7 @@ use crate::filter::{ArgumentPattern, Entry, NamePattern};
 use crate::policy::{
     Condition, Decision, Mode, Rule, RuleKind, RuleOrigin, ServerPattern, Target, splits_of, targets_of,
 };
-use crate::servers::{BUILT_IN_SERVERS, ServerConfig, ServerSet};
+use crate::servers::{BUILT_IN_SERVERS, ServerSet};
 use crate::settings::diagnostic::Severity;
 use crate::settings::{Diagnostic, ListedEntry, Settings, SettingsOrigin, SettingsSource};
 
@@ -56,7 +56,7 @@ impl Derived<'_> {
             }
         }
         for server in self.servers.active.iter().filter(|server| server.trust) {
-            if comes_with_folder(server) {
+            if server.comes_with_folder() {
                 self.diagnostics.push(no_say(&format!("mcpServers.{}.trust", server.name), &server.origin));
                 continue;
             }
@@ -182,11 +182,6 @@ impl Derived<'_> {
 
 pub(super) fn about_server(server: ServerPattern, decision: Decision, priority: u16, origin: RuleOrigin) -> Rule {
     Rule { priority, kind: RuleKind::Settings, origin, ..Rule::about(server, NamePattern::Any, decision) }
-}
-
-fn comes_with_folder(server: &ServerConfig) -> bool {
-    server.origin.source == SettingsSource::Workspace
-        || server.extension.as_ref().is_some_and(|extension| extension.is_of_workspace)
 }
 
 fn named(list: &str, origin: &SettingsOrigin) -> RuleOrigin {

@@ -13,7 +13,7 @@ use crate::servers::login::LoginConfig;
 use crate::servers::shown::{shown_command, shown_url};
 pub use crate::servers::text::ConfigText;
 use crate::settings::raw::{OnBusy, StartMode};
-use crate::settings::source::{Extension, SettingsOrigin};
+use crate::settings::source::{Extension, SettingsOrigin, SettingsSource};
 
 /// The built-in servers there are.
 pub const BUILT_IN_SERVERS: &[&str] = &["workspace"];
@@ -58,6 +58,13 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
+    /// Whether the workspace folder brings it. What such an entry permits does not count.
+    #[must_use]
+    pub fn comes_with_folder(&self) -> bool {
+        let is_of_its_extension = self.extension.as_ref().is_some_and(|extension| extension.is_of_workspace);
+        self.origin.source == SettingsSource::Workspace || is_of_its_extension
+    }
+
     /// What is said about logging in.
     #[must_use]
     pub fn login(&self) -> Option<&LoginConfig> {

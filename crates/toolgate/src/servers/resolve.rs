@@ -6,12 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::env::HostEnv;
 use crate::limits::SERVERS_MAX;
-use crate::servers::allow_lists::{AllowLists, HeldBack};
+use crate::servers::allow_lists::{AllowLists, HeldBack, HoldingList};
 use crate::servers::config::ServerConfig;
+use crate::servers::enablement::Enablement;
 use crate::servers::entry::{Entry, Unusable};
 use crate::servers::merge::over_extension;
 use crate::servers::reference_scope::borrowed_out_of_scope;
@@ -81,16 +83,25 @@ pub enum SetAsideReason {
         by: SettingsOrigin,
     },
     /// There is a list `mcp.allowed` without it.
-    NotAllowed,
+    NotAllowed {
+        /// Where that list is written; `None` when it is the list of a run.
+        list: Option<SettingsOrigin>,
+    },
     /// A list `mcp.excluded` has it.
-    Excluded,
+    Excluded {
+        /// Where it stands in that list.
+        list: Option<SettingsOrigin>,
+    },
     /// `admin.mcp.enabled` is false: there are no servers but the built-in one.
     SwitchedOff {
         /// Where that is written.
         by: SettingsOrigin,
     },
     /// The person switched it off.
-    Disabled,
+    Disabled {
+        /// The file that says so.
+        file: PathBuf,
+    },
     /// It was switched off for as long as this session lasts.
     DisabledForSession,
     /// It is brought by a folder that is not trusted.
@@ -103,14 +114,31 @@ pub enum SetAsideReason {
     Unusable(String),
 }
 
+impl SetAsideReason {
+    /// Where it is written, when a file decides.
+    #[must_use]
+    pub fn origin(&self) -> Option<SettingsOrigin> {
+        match self {
+            Self::Replaced { by } => Some(by.clone()),
+            Self::NotAllowed { list } | Self::Excluded { list } => list.clone(),
+            Self::Disabled { file } => {
+                Some(SettingsOrigin { source: SettingsSource::User, path: Some(file.clone()), line: None })
+            }
+            Self::DisabledForSession | Self::Untrusted | Self::Unconfirmed | Self::TooMany | Self::Unusable(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for SetAsideReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Replaced { by } => write!(f, "replaced by the entry in {by}"),
-            Self::NotAllowed => f.write_str("not in `mcp.allowed`"),
-            Self::Excluded => f.write_str("in `mcp.excluded`"),
+            Self::NotAllowed { list: Some(list) } => write!(f, "not in `mcp.allowed` of {list}"),
+            Self::NotAllowed { list: None } => f.write_str("not in `--allowed-mcp-server-names`"),
+            Self::Excluded { list: Some(list) } => write!(f, "in `mcp.excluded` of {list}"),
+            Self::Excluded { list: None } => f.write_str("in `mcp.excluded`"),
             Self::SwitchedOff { by } => write!(f, "switched off by `admin.mcp.enabled` in {by}"),
-            Self::Disabled => f.write_str("disabled"),
+            Self::Disabled { file } => write!(f, "disabled in {}", file.display()),
             Self::DisabledForSession => f.write_str("disabled for this session"),
             Self::Untrusted => f.write_str("the folder it comes with is not trusted"),
             Self::Unconfirmed => f.write_str("new or changed since the folder was trusted"),
@@ -150,7 +178,7 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
                     replacing.insert(name);
                 }
                 Err(SetAsideReason::Replaced { by: winner.origin(*line) })
-            } else if let Some(reason) = switches.holds_back(name, &lists) {
+            } else if let Some(reason) = switches.holds_back(entry, &lists, env) {
                 Err(reason)
             } else if let Some(by) = switched_off.as_ref().filter(|_| !is_built_in(entry)) {
                 Err(SetAsideReason::SwitchedOff { by: by.clone() })
@@ -232,14 +260,19 @@ impl Switches {
     }
 
     /// The first reason in the documented order: the lists, the session, the file.
-    fn holds_back(&self, name: &str, lists: &AllowLists) -> Option<SetAsideReason> {
-        let name = folded(name);
-        match lists.check(&name) {
-            Some(HeldBack::NotAllowed) => Some(SetAsideReason::NotAllowed),
-            Some(HeldBack::Excluded) => Some(SetAsideReason::Excluded),
-            None if self.disabled_for_session.contains(&name) => Some(SetAsideReason::DisabledForSession),
-            None => self.disabled.contains(&name).then_some(SetAsideReason::Disabled),
+    fn holds_back(&self, entry: &RawServerEntry, lists: &AllowLists, env: &HostEnv) -> Option<SetAsideReason> {
+        let name = folded(&entry.name.value);
+        if let Some(HoldingList { held_back, origin: list }) = lists.check(&name, lists.is_built_in(entry)) {
+            return Some(match held_back {
+                HeldBack::NotAllowed => SetAsideReason::NotAllowed { list },
+                HeldBack::Excluded => SetAsideReason::Excluded { list },
+            });
         }
+        if self.disabled_for_session.contains(&name) {
+            return Some(SetAsideReason::DisabledForSession);
+        }
+        let is_disabled = self.disabled.contains(&name);
+        is_disabled.then(|| SetAsideReason::Disabled { file: Enablement::file(env) })
     }
 }
 

@@ -272,12 +272,12 @@ fn higher_layers_come_first_and_replace_whole_entries() {
                 (User, r#"{"mcpServers": {"a": {"command": "1"}}, "mcp": {"excluded": ["Work*"]}}"#),
             ],
             &["a=1"],
-            &["workspace: built-in settings: in `mcp.excluded`"],
+            &["workspace: built-in settings: in `mcp.excluded` of /user.json:1"],
         ),
         (
             &[(BuiltIn, built_in), (User, r#"{"mcpServers": {"a": {}}, "mcp": {"allowed": ["workspace"]}}"#)],
             &["workspace=workspace"],
-            &["a: /user.json:1: not in `mcp.allowed`"],
+            &["a: /user.json:1: not in `mcp.allowed` of /user.json:1"],
         ),
     ];
     for (layers, active, set_aside) in cases {

@@ -20,4 +20,6 @@ pub use entries::{ENV_FILE_ENTRY, EntryChange, POLICIES_ENTRY, confirm, confirm_
 pub use folder::{DecidedBy, EDITOR_VARIABLE, Folder, FolderTrust, THIS_RUN_VARIABLE, files, judge, trusts_env_file};
 pub use gate::{AdmittedServers, admit};
 pub use rules::{Rule, Rules, TrustLevel, remove_rule, set_rule};
-pub use survey::{Survey, SurveyWarning, SurveyedEnvFile, SurveyedExtension, SurveyedKey, SurveyedServer, survey};
+pub use survey::{
+    ReplacedServer, Survey, SurveyWarning, SurveyedEnvFile, SurveyedExtension, SurveyedKey, SurveyedServer, survey,
+};

@@ -59,6 +59,17 @@ pub struct SurveyedServer {
     pub is_unasked: bool,
     /// What became of it since the folder was trusted.
     pub change: Option<EntryChange>,
+    /// The server of the same name that it stands in place of, when the folder is trusted.
+    pub replaces: Option<ReplacedServer>,
+}
+
+/// A server that the folder did not bring, and that it replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedServer {
+    /// Where it is written.
+    pub origin: SettingsOrigin,
+    /// Its command line, address or name; `None` when its entry is broken.
+    pub target: Option<String>,
 }
 
 /// An extension that a folder brings.
@@ -121,7 +132,7 @@ pub fn survey(settings: &Settings, folder: &Folder) -> Survey {
     let brought = &settings.brought;
     let mut left_out = 0;
     let mut servers: Vec<SurveyedServer> =
-        brought_layers(settings).flat_map(|layer| servers_of(layer, folder)).collect();
+        brought_layers(settings).flat_map(|layer| servers_of(layer, settings, folder)).collect();
     servers.sort_by_key(|server| server.change.is_none());
     let of_workspace = settings.extensions.iter().filter(|one| one.extension.is_of_workspace);
     let extensions = brought.extensions.iter().chain(of_workspace).map(|one| SurveyedExtension {
@@ -154,10 +165,11 @@ fn few<T>(mut all: Vec<T>, left_out: &mut usize) -> Vec<T> {
     all
 }
 
-fn servers_of(layer: &SettingsLayer, folder: &Folder) -> Vec<SurveyedServer> {
+fn servers_of(layer: &SettingsLayer, settings: &Settings, folder: &Folder) -> Vec<SurveyedServer> {
     let mut servers: Vec<SurveyedServer> = Vec::new();
     for entry in &layer.settings.mcp_servers {
         let mut server = blank(layer, &entry.name, folder);
+        server.replaces = replaced(layer, &entry.name.value, settings);
         match &entry.entry {
             RawEntry::Server(raw) => describe(&mut server, raw),
             RawEntry::Broken(reason) => server.target = shortened(reason),
@@ -165,6 +177,18 @@ fn servers_of(layer: &SettingsLayer, folder: &Folder) -> Vec<SurveyedServer> {
         servers.push(server);
     }
     servers
+}
+
+/// The entry of a lower layer that does not come with the folder. The highest one counts.
+fn replaced(layer: &SettingsLayer, name: &str, settings: &Settings) -> Option<ReplacedServer> {
+    let own = settings.layers.iter().filter(|own| !own.is_of_workspace() && own.source < layer.source);
+    let entries = own.flat_map(|own| own.settings.mcp_servers.iter().map(move |entry| (own, entry)));
+    let (own, entry) = entries.filter(|(_, entry)| entry.name.value == name).max_by_key(|(own, _)| own.source)?;
+    let target = match &entry.entry {
+        RawEntry::Server(raw) => written_target(raw).map(|written| shortened(&written.target)),
+        RawEntry::Broken(_) => None,
+    };
+    Some(ReplacedServer { origin: own.origin(entry.name.at.line), target })
 }
 
 fn blank(layer: &SettingsLayer, name: &Located<String>, folder: &Folder) -> SurveyedServer {
@@ -180,6 +204,7 @@ fn blank(layer: &SettingsLayer, name: &Located<String>, folder: &Folder) -> Surv
         references: Vec::new(),
         is_unasked: false,
         change: folder.change_of(&name.value),
+        replaces: None,
     }
 }
 

@@ -83,6 +83,36 @@ fn variables_headers_and_references_are_named_and_nothing_is_filled_in() {
 }
 
 #[test]
+fn own_servers_that_would_be_replaced_are_named() {
+    let user = r#"{"mcpServers": {"s": {"command": "mine", "args": ["--token", "sesame"]}, "b": 1, "other": {"command": "x"}}}"#;
+    let layer = |source, path: &str, text: &str| read_text(text, Path::new(path), source).unwrap();
+    let cases = [
+        (SettingsSource::User, "s", Some(("/h/settings.json", Some("mine --token ****")))),
+        (SettingsSource::SystemDefaults, "s", Some(("/h/settings.json", Some("mine --token ****")))),
+        (SettingsSource::User, "b", Some(("/h/settings.json", None))),
+        (SettingsSource::User, "S", None),
+        // The administrator's entry wins over that of the folder.
+        (SettingsSource::SystemOverrides, "s", None),
+    ];
+    for (source, name, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
+        let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: root.clone(), clock: Arc::new(SystemClock) };
+        let text = format!(r#"{{"mcpServers": {{"{name}": {{"command": "theirs"}}}}}}"#);
+        let brought = layer(SettingsSource::Workspace, "/w/.toolgate/settings.json", &text);
+        let brought = Brought { folder: Some(root), layers: vec![brought], ..Brought::default() };
+        let layers = vec![layer(source, "/h/settings.json", user)];
+        let settings = Settings { layers, brought, ..Settings::default() };
+        let found = survey(&settings, &judge(&env, &settings, None).unwrap());
+        let replaced = found.servers[0].replaces.as_ref();
+        let replaced = replaced.map(|one| (one.origin.path.as_deref().unwrap(), one.target.as_deref()));
+        let expected = expected.map(|(path, target)| (Path::new(path), target));
+        assert_eq!(replaced, expected, "{source:?} {name}");
+    }
+}
+
+#[test]
 fn settings_that_reach_far_are_warned_about() {
     let cases: &[(&str, &[&str], &[&str])] = &[
         ("{}", &[], &[]),

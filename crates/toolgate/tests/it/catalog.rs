@@ -160,9 +160,16 @@ async fn a_filter_hides_by_name_and_says_why() {
     let catalog = host.catalog();
     assert_eq!(names(&catalog), ["read_file", "run"], "calls of `run` are looked at one by one");
     let hidden: Vec<String> = catalog.filtered().map(|hidden| format!("{}: {}", hidden.tool, hidden.reason)).collect();
-    assert_eq!(hidden, ["write_file: `write_*` in `excludeTools` hides it", "list: it is not in `includeTools`",]);
-    let unknown = catalog.unknown("list");
-    assert_eq!(unknown.hint(), Some("a tool of that name is hidden: it is not in `includeTools`"));
+    let place = catalog.servers().next().unwrap().line.config().origin.to_string();
+    let expected = [
+        format!("write_file: `write_*` in `excludeTools` hides it ({place})"),
+        format!("list: it is not in `includeTools` ({place})"),
+    ];
+    assert_eq!(hidden, expected);
+    let expected = format!("a tool of that name is hidden: it is not in `includeTools` ({place})");
+    for name in ["list", "files__list"] {
+        assert_eq!(catalog.unknown(name).hint(), Some(expected.as_str()), "{name}");
+    }
 }
 
 #[tokio::test]

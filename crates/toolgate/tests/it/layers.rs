@@ -180,10 +180,10 @@ fn the_order_of_what_holds_a_server_back() {
     let disabled = r#"{"a": {"enabled": false}, "kept": {"enabled": true}}"#;
     let session = || BTreeSet::from([" a ".to_owned()]);
     let cases = [
-        (r#""allowed": ["x"], "excluded": ["a"]"#, true, true, "A: not in `mcp.allowed`"),
-        (r#""excluded": ["a"]"#, true, true, "A: in `mcp.excluded`"),
+        (r#""allowed": ["x"], "excluded": ["a"]"#, true, true, "A: not in `mcp.allowed` of USER:1"),
+        (r#""excluded": ["a"]"#, true, true, "A: in `mcp.excluded` of USER:1"),
         ("", true, true, "A: disabled for this session"),
-        ("", false, true, "A: disabled"),
+        ("", false, true, "A: disabled in FILE"),
     ];
     for (lists, in_session, in_file, expected) in cases {
         let user = format!(r#"{{"mcp": {{{lists}}}, {servers}}}"#);
@@ -193,7 +193,11 @@ fn the_order_of_what_holds_a_server_back() {
         }
         let disabled_for_session = if in_session { session() } else { BTreeSet::new() };
         let setup = read(&room(&files), &SetupOptions { disabled_for_session, ..SetupOptions::default() });
-        assert_eq!(held_back(&setup).first().map(String::as_str), Some(expected));
+        let user = &setup.env.dirs.user;
+        let file = |name: &str| user.join(name).display().to_string();
+        let expected = expected.replace("USER", &file("settings.json"));
+        let expected = expected.replace("FILE", &file("mcp-server-enablement.json"));
+        assert_eq!(held_back(&setup).first(), Some(&expected));
     }
     let user = format!("{{{servers}}}");
     let setup = read(&room(&[(At::User, &user), (At::Enablement, "{\"a\": {\"enabled\":")]), &SetupOptions::default());

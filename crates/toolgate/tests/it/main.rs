@@ -41,6 +41,7 @@ mod logins_refused;
 mod logins_renewed;
 mod logins_secrets;
 mod logins_slow;
+mod one_tool;
 mod policy_docs;
 mod recording;
 mod reload;

@@ -109,6 +109,7 @@ fn answer_words(answer: &str) -> String {
     match answer {
         "tool_this_session" => "this session".to_owned(),
         "tool_always" => "always".to_owned(),
+        "server_this_session" => "this session, whole server".to_owned(),
         "server_always" => "always, whole server".to_owned(),
         "these_arguments_always" => "always, these arguments".to_owned(),
         "refused" => "no".to_owned(),

@@ -6,7 +6,7 @@ mod program;
 mod server;
 
 use clap::Args;
-use toolgate::Interest;
+use toolgate::{Catalog, Interest};
 
 use self::server::Checkup;
 pub(crate) use self::server::policy;
@@ -17,6 +17,7 @@ use crate::exit_code::Ending;
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
+use crate::unmatched;
 
 /// Explain your settings and check every server
 ///
@@ -48,12 +49,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let mut checkups: Vec<Checkup> = meant.into_iter().map(|config| Checkup::of(config, &configured)).collect();
     let aside = configured.set_aside().filter(|one| is_asked_for(&one.name));
     checkups.extend(aside.map(|one| Checkup::of_set_aside(one, &configured)));
-    let report = |printer: &mut Printer, checkups: &[Checkup]| {
+    let report = |printer: &mut Printer, checkups: &[Checkup], catalog: &Catalog| {
+        let only = only.as_ref().map(std::slice::from_ref);
+        let unmatched = unmatched::all(configured.setup(), only, catalog);
         match printer.form() {
-            Form::Json => printer.json(|json| print::write(json, &configured, checkups))?,
-            Form::Text => print::print(printer, &configured, checkups, arguments.environment)?,
+            Form::Json => printer.json(|json| print::write(json, &configured, checkups, &unmatched))?,
+            Form::Text => print::print(printer, &configured, (checkups, &unmatched), arguments.environment)?,
         }
-        let is_any_ill = checkups.iter().any(Checkup::is_ill) || has_errors(&configured);
+        let is_any_mistyped = unmatched.iter().any(|one| one.is_mistyped);
+        let is_any_ill = checkups.iter().any(Checkup::is_ill) || has_errors(&configured) || is_any_mistyped;
         Ok(match configured.ending() {
             Ending::Done if is_any_ill => Ending::Found,
             ending => ending,
@@ -61,11 +65,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     };
     // Whatever keeps servers from being started is part of the report.
     if arguments.no_connect || configured.untrusted().is_some() {
-        return report(&mut session.printer, &checkups);
+        return report(&mut session.printer, &checkups, &Catalog::default());
     }
     let servers = configured.chosen(None)?.only(|server| is_asked_for(&server.name));
     let troubles = Troubles::new(session, false);
-    session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
+    session.with_host(&configured.plan(Interest::ALL).reporting_lists(), async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let catalog = host.catalog_now();
@@ -74,7 +78,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
                 checkup.met(&view, &catalog, troubles, host.stderr_tail(view.name()));
             }
         }
-        report(printer, &checkups)
+        report(printer, &checkups, &catalog)
     })
 }
 

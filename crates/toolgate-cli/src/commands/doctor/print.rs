@@ -1,5 +1,6 @@
 //! The report of the doctor, for people and for programs.
 
+use toolgate::rulebook::Unmatched;
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
 use toolgate::trust::{DecidedBy, FolderTrust};
@@ -10,9 +11,10 @@ use crate::commands::mcp::list::{trust_word, write_folder, write_origin};
 use crate::configured::{Configured, of_broken};
 use crate::error::Result;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::limits::STDERR_LINES_MAX;
+use crate::limits::{LIKE_LINES_MAX, STDERR_LINES_MAX};
 use crate::listing::last_lines;
 use crate::printer::Printer;
+use crate::unmatched;
 
 /// The width of the first column.
 const LABEL: usize = 13;
@@ -20,10 +22,11 @@ const LABEL: usize = 13;
 pub(crate) fn print(
     printer: &mut Printer,
     configured: &Configured,
-    checkups: &[Checkup],
+    (checkups, unmatched): (&[Checkup], &[Unmatched]),
     wants_environment: bool,
 ) -> Result<()> {
     print_surroundings(printer, configured)?;
+    unmatched::print(unmatched, printer)?;
     for checkup in checkups {
         printer.line("")?;
         let mut report = Report { printer: &mut *printer };
@@ -151,6 +154,13 @@ impl Report<'_> {
         if let Some(offers) = &checkup.offers {
             self.line(Mark::Good, "connected", offers)?;
         }
+        for tool in checkup.hidden.iter().take(LIKE_LINES_MAX) {
+            self.line(Mark::Plain, "hidden", tool)?;
+        }
+        if checkup.hidden.len() > LIKE_LINES_MAX {
+            let more = checkup.hidden.len() - LIKE_LINES_MAX;
+            self.line(Mark::Plain, "hidden", &format!("{more} more tools; `toolgate tools --all` says why"))?;
+        }
         for problem in &checkup.problems {
             self.line(Mark::Bad, "problem", problem)?;
         }
@@ -174,7 +184,12 @@ impl Report<'_> {
     }
 }
 
-pub(crate) fn write(json: &mut JsonWriter<'_>, configured: &Configured, checkups: &[Checkup]) -> std::io::Result<()> {
+pub(crate) fn write(
+    json: &mut JsonWriter<'_>,
+    configured: &Configured,
+    checkups: &[Checkup],
+    unmatched: &[Unmatched],
+) -> std::io::Result<()> {
     let setup = configured.setup();
     json.object(|object| {
         object.member("folder", |json| write_folder(json, &setup.folder))?;
@@ -209,6 +224,7 @@ pub(crate) fn write(json: &mut JsonWriter<'_>, configured: &Configured, checkups
                 object.member("origin", |json| write_origin(json, &tool.origin))
             })
         })?;
+        object.array("fitsNothing", unmatched, unmatched::write)?;
         object.array("diagnostics", setup.diagnostics(), |json, one| json.string(&one.to_string()))?;
         object.array("broken", &setup.settings.broken, |json, error| of_broken(error).write_inner(json))?;
         object.array("servers", checkups, |json, one| json.object(|object| write_server(object, one)))?;
@@ -245,6 +261,7 @@ fn write_server(object: &mut ObjectWriter<'_>, one: &Checkup) -> std::io::Result
     let held_back = one.environment.held_back.iter().map(|(name, why)| (name.as_str(), why.as_str()));
     object.array("environmentHeldBack", held_back, variable)?;
     object.optional_string("offers", one.offers.as_deref())?;
+    object.array("hidden", &one.hidden, |json, tool| json.string(tool))?;
     object.array("problems", &one.problems, |json, problem| json.string(problem))?;
     object.optional_string("error", one.error.as_deref())?;
     object.optional_string("stderr", Some(one.stderr.as_str()).filter(|text| !text.is_empty()))

@@ -8,7 +8,7 @@ use toolgate::{Catalog, ChildVariables, ServerStatus, ServerView, child_variable
 
 use super::program;
 use crate::configured::{Configured, error_of, status_of};
-use crate::listing::{counted, offer_counts, offer_counts_text, skipped};
+use crate::listing::{counted, hidden_tools, offer_counts, offer_counts_text, skipped};
 use crate::trouble::Troubles;
 
 /// One server and all that was found out about it.
@@ -32,6 +32,8 @@ pub(crate) struct Checkup {
     pub(crate) environment: ChildVariables,
     pub(crate) offers: Option<String>,
     pub(crate) problems: Vec<String>,
+    /// Tools that its lists hide, and why.
+    pub(crate) hidden: Vec<String>,
     pub(crate) error: Option<String>,
     pub(crate) stderr: String,
 }
@@ -70,13 +72,18 @@ impl Checkup {
             extension: config.extension.as_ref().map(|one| format!("{} {}", one.name, one.version)),
             held_back: untrusted,
             waits: false,
-            trust: if config.trust { "set: its tools need no confirmation" } else { "not set" },
+            trust: match (config.trust, config.comes_with_folder()) {
+                (true, false) => "set: its tools need no confirmation",
+                (true, true) => "written by the folder, which has no say in it: its tools need a confirmation",
+                (false, _) => "not set",
+            },
             policy: policy(config, configured),
             command,
             auth: auth(&config.transport),
             environment,
             offers: None,
             problems: Vec::new(),
+            hidden: Vec::new(),
             error: None,
             stderr: String::new(),
         }
@@ -103,6 +110,7 @@ impl Checkup {
             environment: ChildVariables::default(),
             offers: None,
             problems: Vec::new(),
+            hidden: Vec::new(),
             error,
             stderr: String::new(),
         }
@@ -115,6 +123,7 @@ impl Checkup {
         self.error = troubles.of(view).map(|error| error.in_one_line());
         self.stderr = stderr;
         self.problems = catalog.quarantined().filter(|one| one.server == *server).map(skipped).collect();
+        self.hidden = hidden_tools(server, catalog);
         let is_remote = !self.auth.is_empty();
         match (view.status, &view.agreed) {
             (ServerStatus::NeedsLogin, _) if is_remote => self.auth = "login needed",

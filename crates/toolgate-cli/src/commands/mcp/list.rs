@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use clap::Args;
 use toolgate::auth::store::KeptLogin;
 use toolgate::expose::SlashCommand;
-use toolgate::servers::{ServerConfig, SetAside, SetAsideReason};
+use toolgate::servers::{ServerConfig, SetAside};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
 use toolgate::{Catalog, Host, Interest, RawJson, ServerStatus, ServerView};
@@ -17,7 +17,7 @@ use crate::arrival::all_settled;
 use crate::call_rules;
 use crate::chat::LastingHost;
 use crate::commands::mcp::server_text::{Detail, Offering, ServerText};
-use crate::configured::{Configured, error_of, status_of};
+use crate::configured::{Configured, error_of, reason_word, status_of, why_held_back};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::STDERR_LISTED_LINES_MAX;
@@ -33,13 +33,17 @@ pub(crate) use self::json::{trust_word, write_folder, write_origin};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   toolgate mcp list
-  toolgate mcp list git --desc            servers with `git` in their name, with descriptions
+  toolgate mcp list desc github           one server, with descriptions; `schema` adds what tools take
+  toolgate mcp list --match git           servers with `git` in their name
   toolgate mcp list --no-connect          what is written, without starting anything
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
 pub(crate) struct Arguments {
-    /// Only servers with this in their name
-    #[arg(value_name = "FILTER")]
-    filter: Option<String>,
+    /// `desc`, `schema` or `nodesc`: how much is said; then a server, or what its name has in it
+    #[arg(value_name = "DETAIL] [SERVER", num_args = 0..=2)]
+    words: Vec<String>,
+    /// Only servers with this in their name, also when it is `desc`, `schema` or `nodesc`
+    #[arg(long = "match", value_name = "WORD")]
+    matching: Option<String>,
     /// Say what everything is for
     #[arg(long)]
     desc: bool,
@@ -63,26 +67,62 @@ impl Filtered {
     /// The same as `mcp list` with so much detail.
     pub(crate) fn listed(self, detail: Detail) -> Arguments {
         let (desc, schema) = (detail == Detail::Descriptions, detail == Detail::Schemas);
-        Arguments { filter: self.filter, desc, schema, no_connect: false }
+        Arguments { words: Vec::new(), matching: self.filter, desc, schema, no_connect: false }
     }
 }
 
 impl Arguments {
-    const fn detail(&self) -> Detail {
-        match (self.schema, self.desc) {
-            (true, _) => Detail::Schemas,
-            (false, true) => Detail::Descriptions,
-            (false, false) => Detail::Names,
+    fn detail(&self) -> Detail {
+        let written = self.words.first().and_then(|word| detail_of(word));
+        match (written, self.schema, self.desc) {
+            (Some(detail), ..) => detail,
+            (None, true, _) => Detail::Schemas,
+            (None, false, true) => Detail::Descriptions,
+            (None, false, false) => Detail::Names,
         }
     }
 
+    /// What is typed behind the word for the detail.
+    fn server(&self) -> Option<&str> {
+        let is_detail = self.words.first().is_some_and(|word| detail_of(word).is_some());
+        self.words.get(usize::from(is_detail)).map(String::as_str)
+    }
+
+    /// What names must have in them, in the words of the person.
+    fn filter(&self) -> Option<&str> {
+        self.server().or(self.matching.as_deref())
+    }
+
     fn has(&self, name: &str) -> bool {
-        self.filter.as_ref().is_none_or(|filter| name.to_lowercase().contains(&filter.trim().to_lowercase()))
+        let has = |filter: &str| name.to_lowercase().contains(&filter.trim().to_lowercase());
+        self.server().is_none_or(has) && self.matching.as_deref().is_none_or(has)
+    }
+
+    /// Two words of which the first is no detail are one too many.
+    fn check(&self) -> Result<()> {
+        match self.words.as_slice() {
+            [first, second] if detail_of(first).is_none() => {
+                let message = format!("`{first}` is none of `desc`, `schema`, `nodesc`");
+                Err(CommandError::usage(message).hint(format!("write it in front of the server: `desc {second}`")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The detail that a word stands for.
+fn detail_of(word: &str) -> Option<Detail> {
+    match word.to_lowercase().as_str() {
+        "desc" | "descriptions" => Some(Detail::Descriptions),
+        "schema" => Some(Detail::Schemas),
+        "nodesc" | "nodescriptions" => Some(Detail::Names),
+        _ => None,
     }
 }
 
 /// Runs the command. A server that is down is an answer, not a failure, unless it was asked for by name.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    arguments.check()?;
     // The program ends after this, and the system takes back at once what would be given back piece by piece.
     let configured = ManuallyDrop::new(session.looked_at()?);
     let only = session.options().server.clone();
@@ -92,7 +132,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         |one: &&SetAside| only.as_deref().is_none_or(|only| one.name == only) && arguments.has(&one.name);
     let held_back: Vec<&SetAside> = configured.set_aside().filter(is_asked_for).collect();
     let reason = configured.untrusted();
-    let filter = arguments.filter.as_deref();
+    let filter = arguments.filter();
     let listing = Listing {
         configured: &configured,
         held_back: &held_back,
@@ -268,6 +308,9 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
+    /// Why it is not used, with the place that says so.
+    why: Option<String>,
+    decided_in: Option<SettingsOrigin>,
     /// Since when it stands like that.
     since: Option<SystemTime>,
     /// When it is tried again, and what time it is.
@@ -296,6 +339,8 @@ impl<'a> Line<'a> {
             origin: &config.origin,
             extension: config.extension.as_ref().map(|extension| extension.name.as_str()),
             error: None,
+            why: None,
+            decided_in: None,
             since: None,
             next_attempt: None,
             trouble: None,
@@ -354,6 +399,8 @@ impl<'a> Line<'a> {
             origin: &one.origin,
             extension: None,
             error: Some(error_of(one).in_one_line()),
+            why: Some(why_held_back(one)),
+            decided_in: Some(one.reason.origin().unwrap_or_else(|| one.origin.clone())),
             since: None,
             next_attempt: None,
             trouble: None,
@@ -368,9 +415,10 @@ impl<'a> Line<'a> {
     fn print(self, printer: &mut Printer, detail: Detail) -> Result<()> {
         let target = self.target();
         let next_attempt = self.next_attempt.and_then(|(at, now)| next_attempt(Some(at), now));
-        let Self { name, status, reason, is_resting, login, description, offering, trouble, stderr, .. } = self;
+        let Self { name, status, reason, why, is_resting, login, description, offering, trouble, stderr, .. } = self;
         let target = &target;
-        let text = ServerText { name, status, reason, next_attempt, is_resting, login, target, description, offering };
+        let text =
+            ServerText { name, status, reason, why, next_attempt, is_resting, login, target, description, offering };
         text.print(printer, detail)?;
         if let Some(trouble) = trouble {
             // Where both are seen, it stands at its server.
@@ -406,21 +454,5 @@ fn with_stderr(trouble: CommandError, stderr: Option<&str>) -> CommandError {
             trouble.detail(&lines.join("\n"))
         }
         _ => trouble,
-    }
-}
-
-/// Why a server is not used, in a word for programs.
-const fn reason_word(reason: &SetAsideReason) -> &'static str {
-    match reason {
-        SetAsideReason::NotAllowed => "not_allowed",
-        SetAsideReason::SwitchedOff { .. } => "switched_off",
-        SetAsideReason::Excluded => "excluded",
-        SetAsideReason::Disabled => "disabled",
-        SetAsideReason::DisabledForSession => "disabled_for_session",
-        SetAsideReason::Untrusted => "untrusted",
-        SetAsideReason::Unconfirmed => "unconfirmed",
-        SetAsideReason::TooMany => "too_many",
-        SetAsideReason::Unusable(_) => "settings",
-        SetAsideReason::Replaced { .. } => "replaced",
     }
 }

@@ -7,7 +7,7 @@ use toolgate::{Host, ServerName, ServerStatus};
 
 use crate::columns::{cut, summary};
 use crate::error::Result;
-use crate::limits::LISTED_RESOURCES_MAX;
+use crate::limits::{LIKE_LINES_MAX, LISTED_RESOURCES_MAX};
 use crate::listing::{counted, skipped};
 use crate::printer::Printer;
 
@@ -33,6 +33,8 @@ pub(crate) struct Offering<'a> {
     prompts: Vec<&'a CatalogPrompt>,
     resources: Vec<&'a CatalogResource>,
     skipped: Vec<String>,
+    /// Tools that lists or rules hide, and why.
+    hidden: Vec<(&'a str, String)>,
     /// Prompts whose command in the session is not their name, and that command.
     commands: Vec<(&'a str, &'a str)>,
 }
@@ -40,10 +42,16 @@ pub(crate) struct Offering<'a> {
 impl<'a> Offering<'a> {
     /// What a server offers, without what no rule lets anybody use.
     pub(crate) fn of(server: &ServerName, catalog: &'a Catalog, host: &Host) -> Self {
-        let is_shown = |tool: &&CatalogTool| host.why_hidden(catalog, tool).is_none();
+        let own = catalog.tools_of(server).iter();
+        let why_hidden = |tool: &'a CatalogTool| (tool, host.why_hidden(catalog, tool));
+        let (shown, by_rules): (Vec<_>, Vec<_>) = own.map(why_hidden).partition(|(_, why)| why.is_none());
+        let by_lists = catalog.filtered().filter(|one| one.server == *server);
+        let hidden = by_lists.map(|one| (one.tool.as_str(), one.reason.clone()));
+        let by_rules = by_rules.into_iter().map(|(tool, why)| (&*tool.id.tool, why.unwrap_or_default()));
         let unusable = catalog.quarantined().filter(|one| one.server == *server);
         Self {
-            tools: catalog.tools_of(server).iter().filter(is_shown).collect(),
+            tools: shown.into_iter().map(|(tool, _)| tool).collect(),
+            hidden: hidden.chain(by_rules).collect(),
             prompts: catalog.prompts().iter().filter(|prompt| prompt.server == *server).collect(),
             resources: catalog.resources().iter().filter(|one| one.server == *server).collect(),
             skipped: unusable.map(skipped).collect(),
@@ -55,6 +63,11 @@ impl<'a> Offering<'a> {
     pub(crate) fn with_commands(self, commands: &'a [SlashCommand]) -> Self {
         let others = commands.iter().filter(|command| command.name != command.prompt.name);
         Self { commands: others.map(|command| (&*command.prompt.name, &*command.name)).collect(), ..self }
+    }
+
+    /// Tools that are hidden, and why.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.hidden.iter().map(|(tool, why)| (*tool, why.as_str()))
     }
 
     /// `3 tools, 1 prompt`, without what there is none of.
@@ -72,6 +85,8 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
+    /// The same in words, with the place that says so.
+    pub(crate) why: Option<String>,
     /// When it is tried again, in words.
     pub(crate) next_attempt: Option<String>,
     /// What it offers is known from before, and nothing is wrong with it.
@@ -120,6 +135,9 @@ impl ServerText<'_> {
         let plain = plain.replacen(&*name, &paint.bold(&name).to_string(), 1);
         let line = if room < 8 { cut_plain(&plain, printer) } else { format!("{plain}  {}", paint.dim(target)) };
         printer.line(line.trim_end())?;
+        if let Some(why) = &self.why {
+            printer.text("  ", why)?;
+        }
         if let Some(description) = self.description.filter(|_| detail != Detail::Names) {
             printer.text("  ", description)?;
         }
@@ -127,7 +145,7 @@ impl ServerText<'_> {
     }
 
     fn print_offering(&self, printer: &mut Printer, detail: Detail) -> Result<()> {
-        let Offering { tools, prompts, resources, skipped, commands } = &self.offering;
+        let Offering { tools, prompts, resources, skipped, hidden, commands } = &self.offering;
         heading(printer, "Tools", tools.len())?;
         for tool in tools {
             let about = tool.description().or(tool.title());
@@ -154,6 +172,13 @@ impl ServerText<'_> {
         }
         for line in skipped {
             printer.line(&visible::line(&format!("  ! {line}")))?;
+        }
+        let said = if detail == Detail::Names { LIKE_LINES_MAX } else { hidden.len() };
+        for (tool, why) in hidden.iter().take(said) {
+            printer.line(&visible::line(&format!("  ! tool {tool} hidden: {why}")))?;
+        }
+        if hidden.len() > said {
+            printer.line(&format!("  ! and {} more hidden; `toolgate tools --all` says why", hidden.len() - said))?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use toolgate::connect::ServerView;
+use toolgate::rulebook::Unmatched;
 use toolgate::servers::SetAside;
 use toolgate::shape::visible;
 use toolgate::trust::DecidedBy;
@@ -12,15 +13,16 @@ use toolgate::{Catalog, Host, Interest, ServerStatus};
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
 use crate::commands::doctor::policy;
-use crate::configured::{Configured, error_of, status_of};
+use crate::configured::{Configured, error_of, status_of, why_held_back, write_held_back};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
-use crate::limits::STDERR_LINES_MAX;
-use crate::listing::{last_lines, offer_counts, offer_counts_text, skipped, target, transport};
+use crate::limits::{LIKE_LINES_MAX, STDERR_LINES_MAX};
+use crate::listing::{hidden_tools, last_lines, offer_counts, offer_counts_text, skipped, target, transport};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
+use crate::unmatched;
 
 /// Check whether servers can be reached and understood
 ///
@@ -52,24 +54,38 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     // Those that are held back are so on purpose; and whoever asked for some servers wants to know about those.
     let is_unusable = |one: &&SetAside| only.is_empty() && status_of(&one.reason) == ServerStatus::Failed;
     let unusable: Vec<&SetAside> = configured.set_aside().filter(is_unusable).collect();
+    let is_aside = |one: &&SetAside| only.is_empty() && status_of(&one.reason) != ServerStatus::Failed;
+    let held_back: Vec<&SetAside> = configured.set_aside().filter(is_aside).collect();
     let troubles = Troubles::new(session, false);
-    session.with_host(&configured.plan(Interest::ALL), async |host, printer| {
+    let plan = configured.plan(Interest::ALL).reporting_lists();
+    session.with_host(&plan, async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
         let catalog = host.catalog_now();
         let views = host.servers();
         let tested = views.iter().map(|view| test(host, view, &catalog, troubles, &configured));
         let reports = futures_util::future::join_all(tested).await;
+        let named = Some(only.as_slice()).filter(|only| !only.is_empty());
+        let unmatched = unmatched::all(configured.setup(), named, &catalog);
         match printer.form() {
-            Form::Json => printer.json(|json| write(json, &reports, &unusable))?,
-            Form::Text => print(printer, &reports, &unusable)?,
+            Form::Json => {
+                printer.json(|json| write(json, (&reports, &unusable), &held_back, &unmatched))?;
+            }
+            Form::Text => print(printer, (&reports, &unusable), &held_back, &unmatched)?,
         }
+        let of_lists = unmatched.iter().any(|one| one.is_mistyped).then_some(Ending::Found);
         let endings = reports.iter().map(Report::ending).chain(unusable.iter().map(|one| error_of(one).ending()));
+        let endings = endings.chain(of_lists);
         Ok(worst(&endings.collect::<Vec<_>>()))
     })
 }
 
-fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[&SetAside]) -> Result<()> {
+fn print(
+    printer: &mut Printer,
+    (reports, unusable): (&[Report<'_>], &[&SetAside]),
+    held_back: &[&SetAside],
+    unmatched: &[Unmatched],
+) -> Result<()> {
     for (at, report) in reports.iter().enumerate() {
         if at > 0 {
             printer.line("")?;
@@ -84,11 +100,30 @@ fn print(printer: &mut Printer, reports: &[Report<'_>], unusable: &[&SetAside]) 
         printer.line(&paint.bold(visible::line(&one.name)).to_string())?;
         printer.line(&format!("  {} {:<10}{}", paint.red("✗"), "settings", visible::line(&one.reason.to_string())))?;
     }
-    Ok(())
+    if !held_back.is_empty() {
+        printer.line("")?;
+        printer.line(&printer.paint().bold("not tested").to_string())?;
+        for one in held_back {
+            let why = format!("{}: {}", one.name, why_held_back(one));
+            printer.line(&format!("  · {:<10}{}", status_of(&one.reason).as_str(), visible::line(&why)))?;
+        }
+    }
+    if !unmatched.is_empty() {
+        printer.line("")?;
+        printer.line(&printer.paint().bold("lists and rules").to_string())?;
+    }
+    Ok(unmatched::print(unmatched, printer)?)
 }
 
-fn write(json: &mut JsonWriter<'_>, reports: &[Report<'_>], unusable: &[&SetAside]) -> std::io::Result<()> {
+fn write(
+    json: &mut JsonWriter<'_>,
+    (reports, unusable): (&[Report<'_>], &[&SetAside]),
+    held_back: &[&SetAside],
+    unmatched: &[Unmatched],
+) -> std::io::Result<()> {
     json.object(|object| {
+        object.array("fitsNothing", unmatched, unmatched::write)?;
+        object.array("heldBack", held_back, |json, one| write_held_back(json, one))?;
         object.member("servers", |json| {
             json.array(|array| {
                 for report in reports {
@@ -118,7 +153,9 @@ fn write_unusable(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<
         for key in ["connectMs", "pingMs"] {
             object.optional_number(key, None)?;
         }
-        object.array("problems", &[] as &[String], |json, problem| json.string(problem))?;
+        for key in ["problems", "hidden"] {
+            object.array(key, &[] as &[String], |json, text| json.string(text))?;
+        }
         object.array("steps", [one.reason.to_string()], |json, detail| {
             json.object(|object| {
                 object.string("step", "settings")?;
@@ -148,6 +185,8 @@ struct Report<'a> {
     failure: Option<CommandError>,
     /// It is there, but this is wrong with it.
     problems: Vec<String>,
+    /// Tools that lists or rules hide, and why.
+    hidden: Vec<String>,
     /// The end of what it wrote to stderr.
     stderr: String,
     /// What was decided before it was started: about the folder, and about its tools.
@@ -193,7 +232,8 @@ async fn test<'a>(
     let counts = offer_counts(server, catalog);
     let stderr = host.stderr_tail(server);
     let decided = [trust_of_folder(configured), policy(&view.config, configured)];
-    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, stderr, decided }
+    let hidden = hidden_tools(server, catalog);
+    Report { view, counts, ping, failure: trouble.filter(|_| !is_there), problems, hidden, stderr, decided }
 }
 
 impl Report<'_> {
@@ -251,6 +291,12 @@ impl Report<'_> {
         if self.view.agreed.is_some() {
             steps.push(good("offers", offer_counts_text(self.counts), self.view.listing_took));
         }
+        let hidden = self.hidden.iter().take(LIKE_LINES_MAX).map(|tool| good("hidden", tool.clone(), None));
+        steps.extend(hidden);
+        if self.hidden.len() > LIKE_LINES_MAX {
+            let more = self.hidden.len() - LIKE_LINES_MAX;
+            steps.push(good("hidden", format!("{more} more tools; `toolgate tools --all` says why"), None));
+        }
         steps.extend(self.problems.iter().map(|problem| bad("problem", problem.clone())));
         steps.extend(self.failure.iter().map(|error| bad("connect", error.message().to_owned())));
         steps
@@ -275,6 +321,7 @@ impl Report<'_> {
             object.optional_number("connectMs", agreed.as_ref().map(|agreed| millis(agreed.took)))?;
             object.optional_number("pingMs", ping.map(|took| millis(*took)))?;
             object.array("problems", &self.problems, |json, problem| json.string(problem))?;
+            object.array("hidden", &self.hidden, |json, tool| json.string(tool))?;
             object.array("steps", self.steps(), |json, step| {
                 json.object(|object| {
                     object.string("step", step.name)?;

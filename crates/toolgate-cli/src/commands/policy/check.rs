@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
-use toolgate::policy::file::{KnownTool, Severity};
+use toolgate::policy::file::{Finding, KnownTool, Severity};
 use toolgate::registry::{Catalog, CatalogTool};
-use toolgate::rulebook::{PolicyFile, Rulebook};
+use toolgate::rulebook::{PolicyFile, Rulebook, Unmatched};
 use toolgate::{Interest, Setup};
 
 use crate::arrival::all_settled;
@@ -17,6 +17,7 @@ use crate::listing::counted;
 use crate::printer::{Form, Printer};
 use crate::rule_text;
 use crate::session::Session;
+use crate::unmatched;
 
 /// Find what is wrong with policy files
 ///
@@ -52,40 +53,64 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let servers = match configured.setup().admitted() {
         Ok(all) => all.only(|server| arguments.connect || server.transport.builtin().is_some()),
         Err(untrusted) if arguments.connect => return Err(untrusted.into()),
-        Err(_) => return print(&mut session.printer, &book, arguments),
+        Err(_) => return print(&mut session.printer, &book, arguments, (&[], &[])),
     };
-    let plan = configured.plan(Interest::TOOLS).with_memory();
+    let plan = configured.plan(Interest::TOOLS).with_memory().reporting_lists();
     session.with_host(&plan, async |host, printer| {
         host.start(servers);
         all_settled(host, printer.talk()).await;
-        hold_against(&mut book, &host.catalog_now());
-        print(printer, &book, arguments)
+        let catalog = host.catalog_now();
+        let of_settings = hold_against(&mut book, configured.setup(), &catalog);
+        let unmatched = fitting_nothing(configured.setup(), &catalog, arguments.connect);
+        print(printer, &book, arguments, (&of_settings, &unmatched))
     })
 }
 
 /// Holds the rules against what tools take.
-fn hold_against(book: &mut Rulebook, catalog: &Catalog) {
+fn hold_against(book: &mut Rulebook, setup: &Setup, catalog: &Catalog) -> Vec<Finding> {
     let schema = |tool: &CatalogTool| tool.input_schema().read::<Value>().unwrap_or_default();
     let tools: Vec<(&CatalogTool, Value)> = catalog.tools().iter().map(|tool| (tool, schema(tool))).collect();
     let known = tools.iter().filter_map(|(tool, schema)| {
         let builtin = catalog.offer_of(tool)?.line.config().transport.builtin();
         Some(KnownTool { server: &tool.id.server, builtin, tool: &tool.id.tool, schema })
     });
-    book.check_arguments(&known.collect::<Vec<_>>());
+    book.check_arguments(&setup.settings, &setup.servers, &known.collect::<Vec<_>>())
+}
+
+/// The entries that fit nothing; where nothing was started, those that are almost the name of a tool of the built-in server.
+fn fitting_nothing(setup: &Setup, catalog: &Catalog, is_connected: bool) -> Vec<Unmatched> {
+    let is_built_in = |name: &str| {
+        let mut tools = catalog.tools().iter().filter(|tool| &*tool.id.tool == name);
+        tools.any(|tool| catalog.offer_of(tool).is_some_and(|offer| offer.line.config().transport.builtin().is_some()))
+    };
+    // Reading the file has found this already.
+    let is_a_finding = |one: &Unmatched| {
+        one.is_rule && one.server.is_none() && one.is_mistyped && one.nearest.as_deref().is_some_and(is_built_in)
+    };
+    let mut found =
+        if is_connected { unmatched::all(setup, None, catalog) } else { unmatched::beside_built_in(setup, catalog) };
+    found.retain(|one| !is_a_finding(one));
+    found
 }
 
 fn errors_of(file: &PolicyFile) -> usize {
     file.findings.iter().filter(|one| one.severity == Severity::Error).count() + usize::from(file.unreadable.is_some())
 }
 
-fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Result<Ending> {
+fn print(
+    printer: &mut Printer,
+    book: &Rulebook,
+    arguments: &Arguments,
+    (of_settings, unmatched): (&[Finding], &[Unmatched]),
+) -> Result<Ending> {
     let named: Vec<&PolicyFile> = match arguments.files.is_empty() {
         true => book.files.iter().collect(),
         false => book.files.iter().filter(|file| file.is_named).collect(),
     };
     let found = |file: &&&PolicyFile| file.unreadable.is_some() || !file.findings.is_empty();
     let wrong: Vec<&PolicyFile> = named.iter().filter(found).copied().collect();
-    let errors: usize = wrong.iter().map(|file| errors_of(file)).sum();
+    let is_error = |one: &&Finding| one.severity == Severity::Error;
+    let errors = wrong.iter().map(|file| errors_of(file)).sum::<usize>() + of_settings.iter().filter(is_error).count();
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {
@@ -101,7 +126,9 @@ fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Resul
                         )?;
                         object.array("findings", &file.findings, rule_text::write_finding)
                     })
-                })
+                })?;
+                object.array("settings", of_settings, rule_text::write_finding)?;
+                object.array("fitsNothing", unmatched, unmatched::write)
             })
         })?,
         Form::Text => {
@@ -115,10 +142,16 @@ fn print(printer: &mut Printer, book: &Rulebook, arguments: &Arguments) -> Resul
                     printer.line(&line)?;
                 }
             }
+            for finding in of_settings {
+                let path = finding.file.as_deref().map(|file| file.display().to_string()).unwrap_or_default();
+                rule_text::finding(&path, finding, paint).iter().try_for_each(|line| printer.line(line))?;
+            }
+            unmatched::print(unmatched, printer)?;
             let rules: usize = named.iter().map(|file| file.rules).sum();
             let (files, rules) = (counted(named.len(), "file"), counted(rules, "rule"));
-            let verdict = match (wrong.is_empty(), errors) {
-                _ if named.is_empty() => "there is nothing to check".to_owned(),
+            let is_nothing_wrong = wrong.is_empty() && of_settings.is_empty() && unmatched.is_empty();
+            let verdict = match (is_nothing_wrong, errors) {
+                (true, _) if named.is_empty() => "there is nothing to check".to_owned(),
                 (true, _) => "nothing is wrong".to_owned(),
                 (false, 0) => "only warnings".to_owned(),
                 (false, _) => format!("{} to mend", counted(errors, "error")),

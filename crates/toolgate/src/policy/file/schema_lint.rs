@@ -73,6 +73,16 @@ pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&
                     findings.extend(missing.map(|missing| finding(rule, &format!("`{pointer}`"), &missing)));
                 }
             }
+            Condition::ArgsPattern(pattern) => {
+                for key in members_in(pattern.as_str()) {
+                    let missing = missing_step(schema, &[Segment::Key(key.clone())]);
+                    let missing = missing.filter(|_| is_flat(schema));
+                    findings.extend(missing.map(|missing| Finding {
+                        severity: Severity::Warning,
+                        ..finding(rule, &format!("`\"{key}\":` in `argsPattern`"), &missing)
+                    }));
+                }
+            }
             Condition::Entry(ArgumentPattern::Key { key, .. }) => {
                 let missing = missing_step(&[Segment::Key(key.clone())]);
                 findings.extend(missing.map(|missing| finding(rule, &format!("`{key}=`"), &missing)));
@@ -81,6 +91,28 @@ pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&
         }
     }
     findings
+}
+
+/// The names of members that a pattern over canonical JSON spells out: what stands in quotes before a colon.
+fn members_in(pattern: &str) -> Vec<String> {
+    let plain = pattern.replace('\\', "");
+    let parts: Vec<&str> = plain.split('"').collect();
+    let named = parts.windows(2).filter(|pair| matches!(pair, [_, after] if after.starts_with(':')));
+    let names = named.filter_map(|pair| pair.first().copied());
+    let is_name = |name: &&str| {
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+    };
+    // The text before the first quote is in no quotes.
+    names.filter(is_name).filter(|name| plain.contains(&format!("\"{name}\":"))).map(ToOwned::to_owned).collect()
+}
+
+/// Whether no argument has members of its own, so that every member there can be is known.
+fn is_flat(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let is_plain = |property: &Value| {
+        matches!(property.get("type").and_then(Value::as_str), Some("string" | "number" | "integer" | "boolean"))
+    };
+    properties.is_some_and(|properties| properties.values().all(is_plain))
 }
 
 /// The step of a pointer that a schema has no place for.

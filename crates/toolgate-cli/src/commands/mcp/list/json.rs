@@ -31,6 +31,11 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     object.string("name", line.name)?;
     object.string("status", line.status.as_str())?;
     object.optional_string("reason", line.reason)?;
+    object.optional_string("why", line.why.as_deref())?;
+    object.member("decidedIn", |json| match &line.decided_in {
+        Some(origin) => write_origin(json, origin),
+        None => json.null(),
+    })?;
     object.optional_string("since", line.since.map(timestamp).as_deref())?;
     object.optional_string("nextAttempt", line.next_attempt.map(|(at, _)| timestamp(at)).as_deref())?;
     object.optional_string("transport", line.transport)?;
@@ -40,6 +45,12 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     for (key, count) in ["tools", "prompts", "resources"].into_iter().zip(line.counts) {
         object.number(key, count as u64)?;
     }
+    object.array("hidden", line.offering.hidden(), |json, (tool, reason)| {
+        json.object(|object| {
+            object.string("tool", tool)?;
+            object.string("reason", reason)
+        })
+    })?;
     object.string("source", line.origin.source.as_str())?;
     object.member("origin", |json| write_origin(json, line.origin))?;
     object.optional_string("extension", line.extension)?;
