@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::limits::{REQUEST_STATES_SPENT_MAX, REQUEST_STATE_SIGNERS_MAX};
+use crate::limits::{REQUEST_STATE_SIGNERS_MAX, REQUEST_STATES_SPENT_MAX};
 use crate::peer::lock;
 
 /// What a state is known by: who signed it, and at which place in the row of what they signed.

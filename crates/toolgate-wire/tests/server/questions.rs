@@ -113,8 +113,7 @@ async fn answers_of_earlier_rounds_are_remembered() {
     assert_eq!(keys, ["second"]);
     let state = state_of(&second);
 
-    let tampered =
-        json!({"inputResponses": {"second": accepted("b")}, "requestState": format!("{}-TAMPERED", state.as_str().unwrap())});
+    let tampered = json!({"inputResponses": {"second": accepted("b")}, "requestState": format!("{}-TAMPERED", state.as_str().unwrap())});
     assert_eq!(call(&room, "ask_in_turn", tampered).await["error"]["code"], -32602);
     let elsewhere = json!({"inputResponses": {"first": accepted("b")}, "requestState": state});
     assert_eq!(call(&room, "ask", elsewhere).await["error"]["code"], -32602, "a state belongs to one tool");

@@ -13,6 +13,7 @@ mod changes;
 mod chaos;
 mod chaos_room;
 mod connecting;
+mod embedding;
 mod formats;
 mod formats_hostile;
 mod formats_written;
