@@ -29,6 +29,7 @@ mod bad_settings;
 mod generated;
 mod policy;
 mod policy_hostile;
+mod settings_examples;
 mod settings_files;
 mod trust;
 mod untrusted;
