@@ -12,6 +12,7 @@ mod catalog;
 mod changes;
 mod chaos;
 mod chaos_room;
+mod compatibility;
 mod connecting;
 mod embedding;
 mod formats;
