@@ -276,7 +276,7 @@ fn gemini_room(policies: &[(&str, &str)]) -> Room {
     let room = Room::new();
     room.world.write_in_home(".gemini/settings.json", GEMINI).unwrap();
     for (name, text) in policies {
-        room.world.write_in_home(&format!(".gemini/policies/{name}"), text).unwrap();
+        room.world.write_in_home(format!(".gemini/policies/{name}"), text).unwrap();
     }
     room
 }
@@ -327,7 +327,8 @@ fn what_gemini_cli_holds_back_comes_along() {
         trusted.contains("DO_NOT_TRUST") && trusted.contains("TRUST_FOLDER") && !trusted.contains("TRUST_PARENT"),
         "{trusted}"
     );
-    assert_eq!(room.run("mcp list --no-connect --mode yolo").code(), room.run("mcp list --no-connect").code());
+    let yolo = room.run("policy explain workspace__read_file --mode yolo");
+    assert!(yolo.code() == Some(2) && yolo.stderr.contains("forbidden"), "{}", yolo.transcript());
 
     let again = room.run("mcp import --from gemini-cli --yes");
     assert_eq!((again.code(), serde_json::from_str::<Value>(&settings(&room)).unwrap()), (Some(0), expected));
@@ -337,9 +338,10 @@ fn what_gemini_cli_holds_back_comes_along() {
 /// What cannot be taken over costs the trust that was given beside it.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {
-    let look = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
-    let cases: [(&[(&str, &str)], &str, &str); 4] = [
-        (&[("look.toml", look)], "{}", "Write two rules"),
+    const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
+    type Policies = &'static [(&'static str, &'static str)];
+    let cases: [(Policies, &str, &str); 4] = [
+        (&[("look.toml", LOOK)], "{}", "Write two rules"),
         (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
         (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`, because your settings have another list there"),
         (

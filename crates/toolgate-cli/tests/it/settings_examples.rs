@@ -63,6 +63,12 @@ fn examples() -> Vec<Example> {
             servers: &[("conflicting-config", &["dangerous_tool"])],
             calls: &[("conflicting-config__dangerous_tool", "{}", 7)],
         },
+    ]
+}
+
+/// Whole surroundings.
+fn surroundings() -> Vec<Example> {
+    vec![
         Example {
             name: "development",
             settings: json!({
@@ -116,7 +122,7 @@ impl Example {
 
 #[test]
 fn examples_are_taken_as_they_stand() {
-    for example in examples() {
+    for example in examples().into_iter().chain(surroundings()) {
         let room = example.room();
         let listed = room.run("mcp list --no-connect");
         assert_eq!((listed.code(), listed.stderr.as_str()), (Some(0), ""), "{}: {}", example.name, listed.transcript());
@@ -131,7 +137,7 @@ fn examples_are_taken_as_they_stand() {
 #[test]
 fn what_examples_allow_is_not_asked_about() {
     for (name, asked) in [("development", "write_file"), ("production", "get_status")] {
-        let example = examples().into_iter().find(|one| one.name == name).unwrap();
+        let example = surroundings().into_iter().find(|one| one.name == name).unwrap();
         let server = example.servers[0].0;
         let script = FILES
             .iter()

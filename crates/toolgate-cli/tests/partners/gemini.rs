@@ -185,7 +185,7 @@ impl Home {
         for (name, tools, trust) in Self::servers() {
             let script =
                 tools.iter().fold(Script::new(name), |script, tool| script.tool(ToolScript::text(*tool, "done")));
-            let path = room.world.write_in_home(&format!("{name}.script"), &script.to_json()).unwrap();
+            let path = room.world.write_in_home(format!("{name}.script"), &script.to_json()).unwrap();
             let program = scripted_server_path().unwrap();
             servers[name] = json!({"command": program, "args": ["--script", path], "trust": trust});
         }
@@ -193,7 +193,7 @@ impl Home {
         settings["mcpServers"] = servers;
         room.world.write_in_home(".gemini/settings.json", &settings.to_string()).unwrap();
         for (name, text) in self.policies {
-            room.world.write_in_home(&format!(".gemini/policies/{name}"), text).unwrap();
+            room.world.write_in_home(format!(".gemini/policies/{name}"), text).unwrap();
         }
         let (workspace, other) = (room.world.workspace(), room.world.home().join("downloads"));
         let folders =

@@ -207,9 +207,11 @@ mod tests {
         assert!(StateKey::new(&[8; 32]).open("tools/call", &params, &sealed).is_err(), "another key");
 
         let same = raw(r#"{"arguments":{"y":[ true, "\u007a" ],"x":1},"name":"a"}"#);
-        let opened = key.clone().open("tools/call", &same, &sealed).unwrap();
+        let opened = key.open("tools/call", &same, &sealed).unwrap();
         assert_eq!((opened.state, opened.answers, opened.asked), (kept.state, kept.answers, kept.asked));
-        let again = key.open("tools/call", &params, &sealed).unwrap_err();
+        let clone = key.clone();
+        assert!(key.open("tools/call", &params, &sealed).is_err());
+        let again = clone.open("tools/call", &params, &sealed).unwrap_err();
         assert!(again.message.contains("used before"), "{again}");
         assert_eq!(format!("{key:?}"), "StateKey(****)");
     }

@@ -50,7 +50,7 @@ pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<St
     // Wherever permissions stand at the priorities of that program, this has to stand above them.
     if beside.policies || restrictions.narrows_the_shell() || restrictions.core_tools.is_some() {
         for entry in restrictions.confirmation_required.iter().filter(|entry| !entry.contains('(')) {
-            rule(&mut text, "", entry, "ask", CONFIRMATION_REQUIRED, "");
+            rule(&mut text, "", entry, ("ask", CONFIRMATION_REQUIRED), "");
         }
     }
     if restrictions.narrows_the_shell() {
@@ -58,11 +58,11 @@ pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<St
         allowed
             .filter(|entry| is_shell(entry))
             .for_each(|entry| built_in(&mut text, entry, (permits, ALLOWED_TOOL), ""));
-        rule(&mut text, "builtin = \"workspace\"\n", "run_shell_command", "deny", NOT_ALLOWED, "");
+        rule(&mut text, "builtin = \"workspace\"\n", "run_shell_command", ("deny", NOT_ALLOWED), "");
     }
     if let Some(core) = &restrictions.core_tools {
         core.iter().for_each(|entry| built_in(&mut text, entry, (permits, CORE_TOOL), WORKING));
-        rule(&mut text, "", "*", "deny", NOT_CORE, WORKING);
+        rule(&mut text, "", "*", ("deny", NOT_CORE), WORKING);
     }
     (text.len() > before).then_some(text)
 }
@@ -99,13 +99,13 @@ fn built_in(text: &mut String, entry: &str, (permits, priority): (&str, u16), mo
     }
     let mut one = String::new();
     let name = if name == "ShellTool" { "run_shell_command" } else { name };
-    rule(&mut one, "builtin = \"workspace\"\n", name, permits, priority, &condition);
+    rule(&mut one, "builtin = \"workspace\"\n", name, (permits, priority), &condition);
     if trouble_of(&one, Path::new("import.toml")).is_none() {
         text.push_str(&one);
     }
 }
 
-fn rule(text: &mut String, server: &str, tool: &str, decision: &str, priority: u16, more: &str) {
+fn rule(text: &mut String, server: &str, tool: &str, (decision, priority): (&str, u16), more: &str) {
     let tool = quoted(tool);
     text.push_str(&format!(
         "\n[[rule]]\n{server}toolName = {tool}\ndecision = \"{decision}\"\npriority = {priority}\n{more}"
