@@ -67,6 +67,12 @@ pub const INPUT_REQUESTS_MAX: usize = 64;
 /// What a server keeps with a client between two such rounds.
 pub const REQUEST_STATE_BYTES_MAX: usize = 1024 * 1024;
 
+/// Used states that a server remembers above the last one of which it knows nothing any more; older ones count as used.
+pub const REQUEST_STATES_SPENT_MAX: usize = 4096;
+
+/// Processes with one key whose used states a server remembers; each restart of another one counts.
+pub const REQUEST_STATE_SIGNERS_MAX: usize = 64;
+
 /// Resources and tasks that one client watches.
 pub const SUBSCRIPTIONS_MAX: usize = 10_000;
 

@@ -276,9 +276,16 @@ impl Host {
     }
 
     /// Takes other rules, from the next call on. Rules that a program added stay.
-    pub fn use_rules(&self, rules: &Rulebook) {
+    ///
+    /// # Errors
+    /// When a file among them cannot be used. The rules before stay.
+    pub fn use_rules(&self, rules: &Rulebook) -> Result<()> {
+        if let Some(error) = rules.error() {
+            return Err(error);
+        }
         self.calls.permissions().replace_base(rules.policy.clone());
         self.calls.set_checkers(&rules.checkers);
+        Ok(())
     }
 
     /// Lets more or less through without a question, from the next call on.

@@ -27,6 +27,9 @@ pub const YAML_BRACKETS_MAX: usize = 1_024;
 /// Values of one YAML file once its aliases are followed; a hundred servers have a few thousand.
 pub const YAML_VALUES_MAX: usize = 100_000;
 
+/// Keys of other programs that the one line about them names; it counts the rest.
+pub const FOREIGN_KEYS_NAMED_MAX: usize = 5;
+
 /// Problems reported one by one from one settings file; the rest are counted. Nobody reads more.
 pub const SETTINGS_DIAGNOSTICS_MAX: usize = 200;
 

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::HostEvent;
 use crate::host::{Host, Reconciled};
 use crate::limits::SETTINGS_LOOK_MS;
+use crate::rulebook::Rulebook;
 use crate::settings::Severity;
 use crate::setup::{Setup, SetupOptions};
 use crate::trust::FolderTrust;
@@ -54,10 +55,11 @@ impl LiveSettings {
     /// Reads the settings of a run.
     ///
     /// # Errors
-    /// When nobody can know what may be used, or a settings file cannot be read.
+    /// When nobody can know what may be used, or a settings or policy file cannot be used.
     pub fn read(env: HostEnv, options: SetupOptions) -> Result<Self> {
         let setup = Setup::read(&env, &options)?;
-        usable(&setup)?;
+        setup.usable()?;
+        refuse_broken(&setup.rulebook())?;
         let seen = look(&setup);
         Ok(Self { env, options, setup, seen })
     }
@@ -101,7 +103,7 @@ impl LiveSettings {
         let (seen, setup) = read.await.map_err(|error| Error::new(ErrorKind::Settings, error.to_string()))?;
         self.seen = seen;
         let setup = setup?;
-        usable(&setup)?;
+        setup.usable()?;
         as_good_as(&setup, &self.setup)?;
         let servers = match setup.admitted() {
             Ok(servers) => servers,
@@ -110,11 +112,9 @@ impl LiveSettings {
             Err(_) => Default::default(),
         };
         let rules = setup.rulebook();
-        if let Some(error) = rules.error() {
-            return Err(error);
-        }
+        refuse_broken(&rules)?;
         let changed = host.reconcile(servers);
-        host.use_rules(&rules);
+        host.use_rules(&rules)?;
         self.setup = setup;
         Ok(changed)
     }
@@ -130,14 +130,8 @@ impl LiveSettings {
     }
 }
 
-fn usable(setup: &Setup) -> Result<()> {
-    match setup.settings.broken.first() {
-        None => Ok(()),
-        Some(broken) => {
-            let error = Error::new(ErrorKind::Settings, broken.to_string());
-            Err(broken.hint().map_or_else(|| error.clone(), |hint| error.clone().hinting(hint)))
-        }
-    }
+fn refuse_broken(rules: &Rulebook) -> Result<()> {
+    rules.error().map_or(Ok(()), Err)
 }
 
 /// What could be read before and cannot be read now, such as the file of switched-off servers, must not decide by its absence.

@@ -4,16 +4,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::auth::store::TokenStore;
+use crate::call::CallRules;
 use crate::env::{HostDirs, HostEnv};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{self, EntryError};
 use crate::formats;
-use crate::rulebook::{Rulebook, RulebookOptions, named_policies};
+use crate::grants::Grants;
+use crate::host::{Host, HostBuilder};
+use crate::policy::Permissions;
+use crate::registry::Naming;
+use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
 use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
 use crate::settings::extensions::EXTENSIONS_FOLDER;
 use crate::settings::load::{SETTINGS_FILE, SYSTEM_DEFAULTS_FILE};
+use crate::settings::raw::ToolNaming;
 use crate::settings::{self, Diagnostic, EnvExceptions, LoadOptions, Settings, Severity};
 use crate::trust::{self, AdmittedServers, ENV_FILE_ENTRY, EntryChange, Folder};
 
@@ -110,17 +117,66 @@ impl Setup {
         Ok(Self { env, settings, folder, servers, env_file: found.file, of_project, troubles, rules })
     }
 
-    /// The rules of the run, with what is wrong with them.
+    /// The rules of the run, with what is wrong with them. While a file among them cannot be used, they deny everything.
     #[must_use]
     pub fn rulebook(&self) -> Rulebook {
         Rulebook::read(&self.env, &self.settings, &self.servers, &self.folder, &self.rules)
     }
 
+    /// Refuses settings of which a file cannot be read: it may be the one that excludes a server.
+    ///
+    /// # Errors
+    /// When a settings file is broken.
+    pub fn usable(&self) -> Result<()> {
+        let Some(broken) = self.settings.broken.first() else { return Ok(()) };
+        let error = Error::new(ErrorKind::Settings, broken.to_string());
+        Err(broken.hint().map_or_else(|| error.clone(), |hint| error.clone().hinting(hint)))
+    }
+
+    /// What every call of this run goes through: rules, safety checkers, mode, and what the person allowed before. Nobody is asked and no
+    /// record is kept until the front end says so.
+    ///
+    /// # Errors
+    /// When a settings or policy file cannot be used, or the mode is forbidden.
+    pub fn call_rules(&self) -> Result<CallRules> {
+        self.usable()?;
+        let book = self.rulebook();
+        if let Some(error) = book.error() {
+            return Err(error);
+        }
+        Ok(CallRules {
+            permissions: Permissions::new(book.policy),
+            checkers: book.checkers,
+            grants: Some(Arc::new(Grants::open(&self.env))),
+            mode: mode_of_run(None, &self.settings, &self.folder)?,
+            folder_is_trusted: self.folder.is_vouched_for(),
+            lasting: lasting_of_run(&self.settings),
+            grants_last: grants_last_in_run(&self.settings),
+            ..CallRules::default()
+        })
+    }
+
+    /// A host with all that the settings say: what calls go through, which variables servers receive, how tools are named, how logins are kept.
+    ///
+    /// # Errors
+    /// As [`Setup::call_rules`].
+    pub fn host(&self) -> Result<HostBuilder> {
+        let rules = self.call_rules()?;
+        let naming = match self.settings.naming() {
+            ToolNaming::Short => Naming::Short,
+            ToolNaming::Qualified => Naming::Qualified,
+        };
+        let builder = Host::builder(self.env.clone()).call_rules(rules).naming(naming);
+        let builder = builder.connect_limit(self.settings.connect_limit()).env_exceptions(self.env_exceptions());
+        Ok(builder.token_store(TokenStore::of(&self.settings)))
+    }
+
     /// The servers that may be started. What the folder brings is recorded when that is the first time.
     ///
     /// # Errors
-    /// When the folder brings something of its own and is not trusted.
+    /// When a settings file is broken, or the folder brings something of its own and is not trusted.
     pub fn admitted(&self) -> Result<AdmittedServers> {
+        self.usable()?;
         let admitted = trust::admit(&self.servers, &self.folder)?;
         if let Err(error) = self.record_first_use() {
             tracing::warn!("{error}");

@@ -33,6 +33,7 @@ mod generated;
 mod policy;
 mod policy_hostile;
 mod policy_review;
+mod settings_examples;
 mod settings_files;
 mod trust;
 mod trust_hints;

@@ -261,3 +261,171 @@ fn a_file_of_the_folder_cannot_vouch_for_itself() {
     let written = fs::read_to_string(room.world.workspace().join(".toolgate/settings.json")).unwrap();
     assert!(written.contains(r"\\${cmd:touch pwned}") && !written.contains("trust"), "{written}");
 }
+
+/// Settings of Gemini CLI that hold something back.
+const GEMINI: &str = r#"{
+  "mcpServers": {"notes": {"command": "notes-server", "trust": true}, "old": {"command": "old-server"}},
+  "mcp": {"allowed": ["notes"], "excluded": ["old"]},
+  "tools": {"exclude": ["delete_all"], "confirmationRequired": ["write_file"], "core": ["read_file"], "allowed": ["run_shell_command(git)"]},
+  "security": {"disableYoloMode": true}
+}"#;
+
+const SAVED: &str = "[[rule]]\ntoolName = \"search\"\nmcpName = \"notes\"\ndecision = \"allow\"\npriority = 950\n";
+
+fn gemini_room(policies: &[(&str, &str)]) -> Room {
+    let room = Room::new();
+    room.world.write_in_home(".gemini/settings.json", GEMINI).unwrap();
+    for (name, text) in policies {
+        room.world.write_in_home(format!(".gemini/policies/{name}"), text).unwrap();
+    }
+    room
+}
+
+#[test]
+fn what_gemini_cli_holds_back_comes_along() {
+    let room = gemini_room(&[("auto-saved.toml", SAVED)]);
+    let (bad, good) = (room.world.home().join("bad"), room.world.home().join("good"));
+    fs::create_dir_all(&good).unwrap();
+    let folders = json!({bad.display().to_string(): "DO_NOT_TRUST", good.display().to_string(): "TRUST_FOLDER", "/srv/all": "TRUST_PARENT"});
+    room.world.write_in_home(".gemini/trustedFolders.json", &folders.to_string()).unwrap();
+
+    let shown = room.run("mcp import --from gemini-cli --dry-run");
+    for said in [
+        "tools.exclude: delete_all",
+        "tools.confirmationRequired: write_file",
+        "tools.core: read_file",
+        "mcp.allowed: notes",
+        "mcp.excluded: old",
+        "security.disableYoloMode: true",
+        "gemini-cli-auto-saved.toml from ",
+        "gemini-cli-settings.toml from ",
+        "DO_NOT_TRUST for ",
+        "TRUST_FOLDER for ",
+        "TRUST_PARENT for /srv/all: `toolgate trust /srv/all` looks at what it brings and asks",
+    ] {
+        assert!(shown.stdout.contains(said), "{said}\n{}", shown.transcript());
+    }
+    assert!(!room.world.home().join(".toolgate").exists(), "only shown");
+
+    let written = room.run("mcp import --from gemini-cli --yes");
+    assert_eq!(written.code(), Some(0), "{}", written.transcript());
+    let now: Value = serde_json::from_str(&settings(&room)).unwrap();
+    let expected = json!({
+        "tools": {"exclude": ["delete_all"], "confirmationRequired": ["write_file"], "core": ["read_file"]},
+        "mcp": {"excluded": ["old"], "allowed": ["notes"]},
+        "security": {"disableYoloMode": true},
+        "mcpServers": {"notes": {"command": "notes-server", "trust": true}}
+    });
+    assert_eq!(now, expected);
+    let policies = room.world.home().join(".toolgate/policies");
+    assert_eq!(fs::read_to_string(policies.join("gemini-cli-auto-saved.toml")).unwrap(), SAVED);
+    let rules = fs::read_to_string(policies.join("gemini-cli-settings.toml")).unwrap();
+    assert!(rules.contains("priority = 240") && rules.contains("priority = 290"), "{rules}");
+    assert_eq!(room.run("policy check").code(), Some(0), "{}", room.run("policy check").transcript());
+    let trusted = room.json("trust --list --json").to_string();
+    assert!(
+        trusted.contains("DO_NOT_TRUST") && trusted.contains("TRUST_FOLDER") && !trusted.contains("TRUST_PARENT"),
+        "{trusted}"
+    );
+    let yolo = room.run("policy explain workspace__read_file --mode yolo");
+    assert!(yolo.code() == Some(2) && yolo.stderr.contains("forbidden"), "{}", yolo.transcript());
+
+    let again = room.run("mcp import --from gemini-cli --yes");
+    assert_eq!((again.code(), serde_json::from_str::<Value>(&settings(&room)).unwrap()), (Some(0), expected));
+    assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
+}
+
+/// What cannot be taken over costs the trust that was given beside it.
+#[test]
+fn trust_does_not_come_without_its_restrictions() {
+    const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
+    type Policies = &'static [(&'static str, &'static str)];
+    let cases: [(Policies, &str, &str); 4] = [
+        (&[("look.toml", LOOK)], "{}", "Write two rules"),
+        (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
+        (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`, because your settings have another list there"),
+        (
+            &[],
+            r#"{"tools": {"core": ["glob", "read_file"]}}"#,
+            "`tools.core`, because your settings have another list there",
+        ),
+    ];
+    for (policies, before, said) in cases {
+        let room = gemini_room(policies);
+        room.world.write_in_home(".toolgate/settings.json", before).unwrap();
+        let output = room.run("mcp import --from gemini-cli --yes");
+        assert_eq!(output.code(), Some(0), "{}", output.transcript());
+        assert!(output.stdout.contains(said), "{said}\n{}", output.transcript());
+        assert!(output.stdout.contains("not trusted here, because this is not taken over"), "{}", output.transcript());
+        let now: Value = serde_json::from_str(&settings(&room)).unwrap();
+        assert_eq!(now["mcpServers"]["notes"], json!({"command": "notes-server"}), "{now:#}");
+        assert_eq!(now["tools"]["exclude"], json!(["delete_all"]), "{now:#}");
+        let told = room.json("mcp import --from gemini-cli --json --dry-run");
+        assert!(told["restrictions"]["lost"].as_array().is_some_and(|lost| !lost.is_empty()), "{told}");
+    }
+}
+
+/// What was saved there neither outlives the switch nor breaks a rule of one's own.
+#[test]
+fn saved_approvals_are_no_more_than_approvals() {
+    let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace();
+    let saved = "[[rule]]\ntoolName = \"echo\"\nmcpName = \"notes\"\ndecision = \"allow\"\npriority = 950\n";
+    let own = "[[rule]]\ntoolName = \"echo\"\nmcpName = \"notes\"\ndecision = \"ask\"\npriority = 100\n";
+    room.world.write_in_home(".toolgate/policies/auto-saved.toml", saved).unwrap();
+    room.world.write_in_home(".toolgate/policies/own.toml", own).unwrap();
+    let checked = room.run("policy check");
+    assert_eq!(checked.code(), Some(0), "{}", checked.transcript());
+    assert!(checked.transcript().contains("can never match"), "{}", checked.transcript());
+    assert_eq!(room.run("call notes__echo message=x").code(), Some(0));
+    let room = room.setting("security", json!({"disableAlwaysAllow": true}));
+    let denied = room.run("call notes__echo message=x");
+    assert_eq!(denied.code(), Some(3), "{}", denied.transcript());
+    let checked = room.run("policy check").transcript();
+    assert!(checked.contains("1 saved approvals") || checked.contains("1 saved approval"), "{checked}");
+}
+
+/// In a folder that is not trusted a server's `trust` is none, also where the person's own servers run.
+#[test]
+fn trust_of_a_server_counts_in_trusted_folders_only() {
+    let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace().with(
+        "notes",
+        "trust",
+        json!(true),
+    );
+    let room = room.setting("security", json!({"folderTrust": {"userServers": true}}));
+    assert_eq!(room.run("call notes__echo message=x").code(), Some(0), "the folder brings nothing");
+    room.world
+        .write_in_workspace(".toolgate/settings.json", r#"{"mcpServers": {"theirs": {"command": "x"}}}"#)
+        .unwrap();
+    let asked = room.run("call notes__echo message=x");
+    assert_eq!(asked.code(), Some(3), "{}", asked.transcript());
+    assert_eq!(room.run("call --yes notes__echo message=x").code(), Some(0));
+}
+
+/// What permits all servers does not permit files and the shell.
+#[test]
+fn a_permission_for_all_servers_is_not_one_for_the_built_in_one() {
+    let rule = |text: &str| format!("[[rule]]\n{text}\ndecision = \"allow\"\npriority = 100\n");
+    let cases = [
+        (json!({}), rule("mcpName = \"*\"")),
+        (json!({}), rule("mcpName = \"*\"\ntoolName = \"*\"")),
+        (json!({}), rule("toolName = \"mcp_*\"")),
+        (json!({"autoAllowInHeadless": true}), String::new()),
+        (json!({"allowedApproves": true, "allowed": ["notes", "workspace"]}), String::new()),
+        (json!({"allowedApproves": true, "allowed": ["*"]}), String::new()),
+    ];
+    for (mcp, policy) in cases {
+        let room = Room::new().with_questions().server("notes", &sample("notes")).setting("mcp", mcp.clone());
+        room.world.write_in_home(".toolgate/policies/all.toml", &policy).unwrap();
+        let codes = [
+            "call notes__echo message=x",
+            "call workspace__write_file path=a content=b",
+            "call workspace__run_shell_command command=make",
+        ]
+        .map(|line| room.run(line).code());
+        assert_eq!(codes, [Some(0), Some(3), Some(3)], "{mcp} {policy}");
+    }
+    let room = Room::new().with_questions();
+    room.world.write_in_home(".toolgate/policies/all.toml", &rule("mcpName = \"*\"").replace("allow", "deny")).unwrap();
+    assert_eq!(room.run("call workspace__read_file path=a").code(), Some(3), "a restriction means it");
+}

@@ -21,6 +21,7 @@ mod offers;
 
 mod addresses;
 
+mod gemini;
 mod imports;
 mod keychain;
 mod keychain_logins;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::context::{Input, RequestContext, missing_capability};
 use super::service::{InputRequest, InputRequired, Interruption};
+use super::state;
 use crate::call::Call;
 use crate::era::Role;
 use crate::error::{Error, RpcError};
@@ -68,14 +69,19 @@ impl RequestContext {
         lock(&self.inside().progress_of_rounds).state = Some(state.into());
     }
 
-    /// The answers that came with this request, by key; those already given in earlier rounds included.
+    /// The answers that came with this request to questions that were asked, by key; those already given in earlier rounds included.
     pub fn input_responses(&self) -> &[(String, RawJson)] {
         &self.inside().input.answers
     }
 
+    /// The answer to this very question. One to another question of the same key does not count.
     fn answer_to(&self, request: &InputRequest) -> Option<RawJson> {
-        let answers = &self.inside().input.answers;
+        let Input { asked, answers, .. } = &self.inside().input;
         let (key, answer) = answers.iter().rev().find(|(key, _)| *key == request.key)?;
+        let (_, question) = asked.iter().rev().find(|(asked, _)| asked == key)?;
+        if *question != state::question(request) {
+            return None;
+        }
         let mut rounds = lock(&self.inside().progress_of_rounds);
         if !rounds.used.iter().any(|(used, _)| used == key) {
             rounds.used.push((key.clone(), answer.clone()));
@@ -132,12 +138,4 @@ fn check(request: &InputRequest, answer: RawJson) -> Result<RawJson, String> {
     }
     let needed = needed.map(|needed| format!(" with `{needed}`")).unwrap_or_default();
     Err(format!("the answer `{}` to `{}` must be an object{needed}", request.key, request.method))
-}
-
-impl Input {
-    /// With more answers.
-    pub(super) fn with(mut self, answers: impl IntoIterator<Item = (String, RawJson)>) -> Self {
-        self.answers.extend(answers);
-        self
-    }
 }

@@ -84,6 +84,8 @@ impl Outlet for Incoming {
 /// The answers that a request brought along to questions of an earlier round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Input {
+    /// The questions that were asked: the key and the digest of each.
+    pub(super) asked: Vec<(String, String)>,
     /// By key; later ones win.
     pub(super) answers: Vec<(String, RawJson)>,
     /// What the handler gave with the questions.

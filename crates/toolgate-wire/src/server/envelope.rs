@@ -3,9 +3,9 @@
 use bytes::BytesMut;
 
 use super::about::About;
-use super::context::RequestContext;
+use super::context::{Input, RequestContext};
 use super::service::InputRequired;
-use super::state::StateKey;
+use super::state::{StateKey, question};
 use crate::error::RpcError;
 use crate::meta::SERVER_INFO;
 use crate::peer::lock;
@@ -111,20 +111,25 @@ pub(super) fn input_required(
         let entry = RawJson::EMPTY_OBJECT.with_member("params", &request.params);
         requests = requests.with_member(&request.key, &entry.with_member("method", &RawJson::string(&request.method)));
     }
-    let mut kept = {
-        let mut rounds = lock(&cx.inside().progress_of_rounds);
-        super::context::Input { answers: std::mem::take(&mut rounds.used), state: rounds.state.take() }
-    };
-    kept.state = needed.state.clone().or(kept.state);
-    let mut result = RawJson::EMPTY_OBJECT;
-    if !kept.answers.is_empty() || kept.state.is_some() || needed.requests.is_empty() {
-        let key = key
-            .ok_or_else(|| RpcError::internal("no key to sign `requestState` with: the system gives no randomness"))?;
-        let state = key.seal(cx.method(), &cx.params(), &kept)?;
-        result = result.with_member("requestState", &RawJson::string(&state));
-    }
+    let key =
+        key.ok_or_else(|| RpcError::internal("no key to sign `requestState` with: the system gives no randomness"))?;
+    let state = key.seal(cx.method(), &cx.params(), &kept(needed, cx))?;
+    let mut result = RawJson::EMPTY_OBJECT.with_member("requestState", &RawJson::string(&state));
     if !needed.requests.is_empty() {
         result = result.with_member("inputRequests", &requests);
     }
     Ok(wrap(&result, "input_required", cx))
+}
+
+/// What must be remembered until the answers come: what is asked, and what was answered in earlier rounds.
+fn kept(needed: &InputRequired, cx: &RequestContext) -> Input {
+    let (answers, state) = {
+        let mut rounds = lock(&cx.inside().progress_of_rounds);
+        (std::mem::take(&mut rounds.used), rounds.state.take())
+    };
+    let is_open = |key: &str| needed.requests.iter().any(|request| request.key == key);
+    let is_answered = |key: &str| answers.iter().any(|(answered, _)| answered == key);
+    let earlier = cx.inside().input.asked.iter().filter(|(key, _)| is_answered(key) && !is_open(key)).cloned();
+    let now = needed.requests.iter().map(|request| (request.key.clone(), question(request)));
+    Input { asked: earlier.chain(now).collect(), answers, state: needed.state.clone().or(state) }
 }

@@ -14,6 +14,7 @@ pub(crate) mod modern;
 pub(crate) mod session;
 
 mod envelope;
+mod spent;
 mod state;
 
 mod changes;
@@ -188,9 +189,12 @@ impl ServerCore {
                 Err(Interruption::Failed(error)) => return Err(error),
             };
             let answers = cx.ask_directly(&needed.requests).await?;
-            let answered = needed.requests.into_iter().map(|request| request.key).zip(answers);
-            let earlier = Input { answers: cx.input_responses().to_vec(), state: needed.state };
-            cx = cx.again(earlier.with(answered));
+            let mut input = Input { state: needed.state, ..cx.inside().input.clone() };
+            for (request, answer) in needed.requests.iter().zip(answers) {
+                input.asked.push((request.key.clone(), state::question(request)));
+                input.answers.push((request.key.clone(), answer));
+            }
+            cx = cx.again(input);
         }
         Err(RpcError::internal(format!("more than {INPUT_ROUNDS_MAX} rounds of questions (limit INPUT_ROUNDS_MAX)")))
     }

@@ -207,7 +207,7 @@ impl ServerCore {
         wanted.check(headers, &arguments).map_err(mismatch)
     }
 
-    /// The answers and the state that the request brought along.
+    /// The answers and the state that the request brought along. An answer counts when the state says that its question was asked.
     fn input(&self, request: &Request, params: &RawJson, read: &Params<'_>) -> Result<Input, RpcError> {
         let mut input = Input::default();
         if let Some(state) = read.state.map(|state| params.share(state)).filter(|state| !state.is_null()) {
@@ -223,7 +223,9 @@ impl ServerCore {
             if !responses.is_object() {
                 return Err(RpcError::invalid_params("`inputResponses` must be an object"));
             }
-            input = input.with(responses.members());
+            let was_asked = |key: &str| input.asked.iter().any(|(asked, _)| asked == key);
+            let answers: Vec<_> = responses.members().into_iter().filter(|(key, _)| was_asked(key)).collect();
+            input.answers.extend(answers);
         }
         Ok(input)
     }

@@ -1,30 +1,39 @@
 //! `requestState` (2026-07-28): what a handler keeps with the client between two rounds, signed so that it comes back as it left.
 //!
-//! It holds the handler's own text and the answers given so far, which the client does not send twice, and is bound to the method and name
-//! of its request.
+//! It holds the questions that were asked, the handler's own text, and the answers given so far, which the client does not send twice. It is
+//! bound to the method, the name and the arguments of its request, and is good once (`spent.rs`).
 
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::digest::{Context, SHA256};
 use ring::hmac;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::context::Input;
+use super::service::InputRequest;
+use super::spent::{Issued, Spent};
 use crate::error::RpcError;
 use crate::headers::name_in;
 use crate::limits::REQUEST_STATE_BYTES_MAX;
 use crate::raw::{RawJson, write_string};
 
-/// The key that signs what travels with clients. Servers that answer for each other must share one.
+/// The key that signs what travels with clients. Servers that answer for each other must share one. Its clones know which states were used;
+/// another process with the same secret does not.
 #[derive(Clone)]
-pub struct StateKey(hmac::Key);
+pub struct StateKey {
+    key: hmac::Key,
+    spent: Arc<Spent>,
+}
 
 impl StateKey {
     /// A key from bytes that nobody else knows.
     pub fn new(secret: &[u8; 32]) -> Self {
-        Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), spent: Arc::new(Spent::new()) }
     }
 
     /// A key that no other process has; `None` when the system has no randomness to give.
@@ -39,21 +48,19 @@ impl StateKey {
         let mut text = Vec::with_capacity(256);
         text.extend_from_slice(b"{\"of\":");
         write_string(&mut text, &subject(method, params));
+        let Issued { by, at } = self.spent.issue();
+        text.extend_from_slice(format!(",\"by\":{by},\"at\":{at}").as_bytes());
         if let Some(state) = &kept.state {
             text.extend_from_slice(b",\"state\":");
             write_string(&mut text, state);
         }
-        text.extend_from_slice(b",\"answers\":{");
-        for (at, (key, answer)) in kept.answers.iter().enumerate() {
-            if at > 0 {
-                text.push(b',');
-            }
-            write_string(&mut text, key);
-            text.push(b':');
-            text.extend_from_slice(answer.as_bytes());
-        }
+        text.extend_from_slice(b",\"asked\":{");
+        let asked = kept.asked.iter().map(|(key, question)| (key, RawJson::string(question)));
+        write_members(&mut text, asked);
+        text.extend_from_slice(b"},\"answers\":{");
+        write_members(&mut text, kept.answers.iter().map(|(key, answer)| (key, answer.clone())));
         text.extend_from_slice(b"}}");
-        let tag = hmac::sign(&self.0, &text);
+        let tag = hmac::sign(&self.key, &text);
         let sealed = format!("{}.{}", URL_SAFE_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(tag));
         if sealed.len() > REQUEST_STATE_BYTES_MAX {
             let size = sealed.len();
@@ -64,12 +71,16 @@ impl StateKey {
         Ok(sealed)
     }
 
-    /// Verifies and unpacks.
+    /// Verifies and unpacks. A state opens once.
     pub(super) fn open(&self, method: &str, params: &RawJson, sealed: &str) -> Result<Input, RpcError> {
         #[derive(Deserialize)]
         struct Shape<'a> {
             of: String,
+            by: u64,
+            at: u64,
             state: Option<String>,
+            #[serde(borrow)]
+            asked: &'a RawValue,
             #[serde(borrow)]
             answers: &'a RawValue,
         }
@@ -77,19 +88,83 @@ impl StateKey {
         let (text, tag) = sealed.split_once('.').ok_or_else(refused)?;
         let (text, tag) = (URL_SAFE_NO_PAD.decode(text), URL_SAFE_NO_PAD.decode(tag));
         let (Ok(text), Ok(tag)) = (text, tag) else { return Err(refused()) };
-        hmac::verify(&self.0, &text, &tag).map_err(|_| refused())?;
+        hmac::verify(&self.key, &text, &tag).map_err(|_| refused())?;
         let shape: Shape<'_> = serde_json::from_slice(&text).map_err(|_| refused())?;
         if shape.of != subject(method, params) {
             return Err(refused());
         }
-        let answers = RawJson::from_bytes(shape.answers.get().to_owned()).map_err(|_| refused())?;
-        Ok(Input { answers: answers.members(), state: shape.state })
+        let members = |part: &RawValue| Some(RawJson::from_bytes(part.get().to_owned()).ok()?.members());
+        let asked = members(shape.asked).ok_or_else(refused)?;
+        let asked = asked.into_iter().map(|(key, question)| Some((key, question.read().ok()?)));
+        let asked: Vec<(String, String)> = asked.collect::<Option<_>>().ok_or_else(refused)?;
+        let answers = members(shape.answers).ok_or_else(refused)?;
+        if !self.spent.spend(Issued { by: shape.by, at: shape.at }) {
+            let what = "`requestState` was used before, or is older than what is remembered: make the request anew";
+            return Err(RpcError::invalid_params(what));
+        }
+        Ok(Input { asked, answers, state: shape.state })
     }
 }
 
-/// What a state belongs to: the method and the tool, prompt or resource.
+fn write_members<'a>(text: &mut Vec<u8>, members: impl Iterator<Item = (&'a String, RawJson)>) {
+    for (at, (key, value)) in members.enumerate() {
+        if at > 0 {
+            text.push(b',');
+        }
+        write_string(text, key);
+        text.push(b':');
+        text.extend_from_slice(value.as_bytes());
+    }
+}
+
+/// What a state belongs to: the method, the tool, prompt or resource, and the arguments.
 fn subject(method: &str, params: &RawJson) -> String {
-    format!("{method} {}", name_in(method, params).unwrap_or_default())
+    let arguments = params.member("arguments").filter(|arguments| !arguments.is_null());
+    let arguments = digest(b"", &arguments.unwrap_or(RawJson::EMPTY_OBJECT));
+    format!("{method} {} {arguments}", name_in(method, params).unwrap_or_default())
+}
+
+/// What identifies a question: its method and what it is asked with.
+pub(super) fn question(request: &InputRequest) -> String {
+    digest(request.method.as_bytes(), &request.params)
+}
+
+/// A digest that is the same for equal values, however they were written.
+fn digest(kind: &[u8], value: &RawJson) -> String {
+    let mut context = Context::new(&SHA256);
+    context.update(kind);
+    context.update(b"\0");
+    match value.read::<Value>() {
+        Ok(value) => hash(&mut context, &value),
+        Err(_) => context.update(value.as_bytes()),
+    }
+    URL_SAFE_NO_PAD.encode(context.finish())
+}
+
+fn hash(context: &mut Context, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            context.update(format!("{{{}:", members.len()).as_bytes());
+            for (key, value) in members {
+                text(context, key);
+                hash(context, value);
+            }
+        }
+        Value::Array(elements) => {
+            context.update(format!("[{}:", elements.len()).as_bytes());
+            elements.iter().for_each(|element| hash(context, element));
+        }
+        Value::String(string) => text(context, string),
+        Value::Null | Value::Bool(_) | Value::Number(_) => context.update(format!("{value};").as_bytes()),
+    }
+}
+
+/// With its length in front, so that no two rows of texts read alike.
+fn text(context: &mut Context, text: &str) {
+    context.update(format!("\"{}:", text.len()).as_bytes());
+    context.update(text.as_bytes());
 }
 
 impl fmt::Debug for StateKey {
@@ -102,31 +177,57 @@ impl fmt::Debug for StateKey {
 mod tests {
     use super::*;
 
+    fn raw(text: &str) -> RawJson {
+        RawJson::from_bytes(text.to_owned()).unwrap()
+    }
+
     #[test]
-    fn a_state_comes_back_only_to_its_own_request() {
+    fn a_state_comes_back_only_to_its_own_request_and_once() {
         let key = StateKey::new(&[7; 32]);
-        let params = RawJson::from_bytes(r#"{"name":"a"}"#).unwrap();
+        let params = raw(r#"{"name":"a","arguments":{"x":1,"y":[true,"z"]}}"#);
         let kept = Input {
-            answers: vec![("q".to_owned(), RawJson::from_bytes(r#"{"n":1e2}"#).unwrap())],
+            asked: vec![("q".to_owned(), "d".to_owned())],
+            answers: vec![("q".to_owned(), raw(r#"{"n":1e2}"#))],
             state: Some("\"mine\"\n".to_owned()),
         };
         let sealed = key.seal("tools/call", &params, &kept).unwrap();
-        let opened = key.open("tools/call", &params, &sealed).unwrap();
-        assert_eq!(opened.state, kept.state);
-        assert_eq!(opened.answers, kept.answers);
-
-        let other = RawJson::from_bytes(r#"{"name":"b"}"#).unwrap();
-        assert!(key.open("tools/call", &other, &sealed).is_err(), "another tool");
-        assert!(key.open("prompts/get", &params, &sealed).is_err(), "another method");
+        let refused = [
+            ("tools/call", r#"{"name":"b","arguments":{"x":1,"y":[true,"z"]}}"#, "another tool"),
+            ("prompts/get", r#"{"name":"a","arguments":{"x":1,"y":[true,"z"]}}"#, "another method"),
+            ("tools/call", r#"{"name":"a","arguments":{"x":2,"y":[true,"z"]}}"#, "another argument"),
+            ("tools/call", r#"{"name":"a","arguments":{"x":1,"y":[true,"z"],"w":0}}"#, "one argument more"),
+            ("tools/call", r#"{"name":"a","arguments":{"x":1,"y":["z",true]}}"#, "another order of elements"),
+            ("tools/call", r#"{"name":"a"}"#, "no arguments"),
+        ];
+        for (method, params, what) in refused {
+            assert!(key.open(method, &raw(params), &sealed).is_err(), "{what}");
+        }
         assert!(key.open("tools/call", &params, &format!("{sealed}-TAMPERED")).is_err());
         assert!(key.open("tools/call", &params, &sealed.replace('e', "f")).is_err());
         assert!(StateKey::new(&[8; 32]).open("tools/call", &params, &sealed).is_err(), "another key");
+
+        let same = raw(r#"{"arguments":{"y":[ true, "\u007a" ],"x":1},"name":"a"}"#);
+        let opened = key.open("tools/call", &same, &sealed).unwrap();
+        assert_eq!((opened.state, opened.answers, opened.asked), (kept.state, kept.answers, kept.asked));
+        let clone = key.clone();
+        assert!(key.open("tools/call", &params, &sealed).is_err());
+        let again = clone.open("tools/call", &params, &sealed).unwrap_err();
+        assert!(again.message.contains("used before"), "{again}");
         assert_eq!(format!("{key:?}"), "StateKey(****)");
     }
 
     #[test]
+    fn another_process_with_the_secret_goes_on_with_it() {
+        let (one, other) = (StateKey::new(&[7; 32]), StateKey::new(&[7; 32]));
+        let params = raw(r#"{"name":"a"}"#);
+        let sealed = one.seal("tools/call", &params, &Input::default()).unwrap();
+        assert!(other.open("tools/call", &params, &sealed).is_ok());
+        assert!(other.open("tools/call", &params, &sealed).is_err(), "once there, too");
+    }
+
+    #[test]
     fn too_much_to_keep_is_refused() {
-        let kept = Input { answers: Vec::new(), state: Some("x".repeat(REQUEST_STATE_BYTES_MAX)) };
+        let kept = Input { state: Some("x".repeat(REQUEST_STATE_BYTES_MAX)), ..Input::default() };
         let error = StateKey::new(&[7; 32]).seal("tools/call", &RawJson::EMPTY_OBJECT, &kept).unwrap_err();
         assert!(error.message.contains("REQUEST_STATE_BYTES_MAX"), "{error}");
     }

@@ -25,7 +25,7 @@ async fn the_newest_version_is_asked_by_its_answer() {
     let question = json!({"method": "elicitation/create", "params": {
         "message": "first?", "requestedSchema": {"type": "object", "properties": {"x": {"type": "string"}}}}});
     assert_eq!(result["inputRequests"], json!({"first": question}));
-    assert!(result.get("requestState").is_none(), "there is nothing to remember");
+    assert!(result["requestState"].is_string(), "answers count only with it");
 
     let answers = [
         (json!({"inputResponses": {"first": accepted("a"), "unknown": {}}}), Ok("a")),
@@ -35,7 +35,9 @@ async fn the_newest_version_is_asked_by_its_answer() {
         (json!({"inputResponses": {"first": {"content": {}}}}), Err("-32602")),
         (json!({"inputResponses": [1]}), Err("-32602")),
     ];
-    for (params, expected) in answers {
+    for (mut params, expected) in answers {
+        let asked = call(&room, "ask", json!({})).await;
+        params["requestState"] = asked["result"]["requestState"].clone();
         let answer = call(&room, "ask", params.clone()).await;
         match expected {
             Ok(x) => assert_eq!(answer["result"]["x"], x, "{params}"),
@@ -45,23 +47,82 @@ async fn the_newest_version_is_asked_by_its_answer() {
     }
 }
 
+/// Every way to bring an answer without having been asked just that: none of them is an answer.
+#[tokio::test]
+async fn what_was_not_asked_is_not_answered() {
+    let room = Room::new();
+    let answer = json!({"first": accepted("a"), "second": accepted("b")});
+    for tool in ["ask", "ask_in_turn", "ask_at_once"] {
+        let asked = call(&room, tool, json!({"inputResponses": answer})).await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{tool}: {asked}");
+        let repeated = call(&room, tool, json!({"inputResponses": answer, "requestState": null})).await;
+        assert_eq!(repeated["result"]["resultType"], "input_required", "{tool}: {repeated}");
+    }
+
+    // An answer to a question that comes only later, sent ahead of it.
+    let asked = call(&room, "ask_in_turn", json!({})).await;
+    let params = json!({"inputResponses": answer, "requestState": asked["result"]["requestState"]});
+    let second = call(&room, "ask_in_turn", params).await;
+    assert_eq!(second["result"]["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["second"]);
+
+    // The question depends on the arguments, and its state with it.
+    let asked_of = |text: &'static str| call(&room, "ask_about", json!({"arguments": {"what": text}}));
+    let harmless = asked_of("harmless").await["result"]["requestState"].clone();
+    let grave = asked_of("grave").await["result"]["requestState"].clone();
+    let cases = [
+        (json!({"what": "grave"}), &harmless, "-32602"),
+        (json!({}), &grave, "-32602"),
+        (json!({"what": "grave", "more": 1}), &grave, "-32602"),
+        (json!({"what": "grave"}), &grave, "ran"),
+        (json!({"what": "grave"}), &grave, "-32602"),
+        (json!({"what": "grave"}), &json!(null), "input_required"),
+    ];
+    for (arguments, state, expected) in cases {
+        let params = json!({"arguments": arguments, "inputResponses": {"q": accepted("yes")}, "requestState": state});
+        let got = call(&room, "ask_about", params).await;
+        let code = got["error"]["code"].to_string();
+        let became = match got["result"]["resultType"].as_str() {
+            Some("complete") => "ran",
+            Some(kind) => kind,
+            None => &code,
+        };
+        assert_eq!(became, expected, "{arguments}: {got}");
+    }
+}
+
+/// A question that is another one by the time its answer comes is asked again.
+#[tokio::test]
+async fn another_question_of_the_same_key_is_asked_again() {
+    let room = Room::new();
+    let asked = call(&room, "ask_how_often", json!({})).await;
+    let params = json!({"inputResponses": {"q": accepted("yes")}, "requestState": asked["result"]["requestState"]});
+    let again = call(&room, "ask_how_often", params).await;
+    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    let of = |result: &Value| result["result"]["inputRequests"]["q"]["params"]["message"].clone();
+    assert_ne!(of(&asked), of(&again));
+}
+
 #[tokio::test]
 async fn answers_of_earlier_rounds_are_remembered() {
     let room = Room::new();
-    call(&room, "ask_in_turn", json!({})).await;
-    let second = call(&room, "ask_in_turn", json!({"inputResponses": {"first": accepted("a")}})).await;
+    let state_of = |result: &Value| result["result"]["requestState"].clone();
+    let first = state_of(&call(&room, "ask_in_turn", json!({})).await);
+    let answer = json!({"inputResponses": {"first": accepted("a")}, "requestState": first});
+    let second = call(&room, "ask_in_turn", answer).await;
     let keys: Vec<_> = second["result"]["inputRequests"].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["second"]);
-    let state = second["result"]["requestState"].as_str().unwrap();
-    let last = json!({"inputResponses": {"second": accepted("b")}, "requestState": state});
-    let done = call(&room, "ask_in_turn", last).await;
-    assert_eq!((&done["result"]["x"], &done["result"]["state"]), (&json!(["a", "b"]), &json!("half way")));
+    let state = state_of(&second);
 
-    let tampered = json!({"inputResponses": {"second": accepted("b")}, "requestState": format!("{state}-TAMPERED")});
+    let tampered = json!({"inputResponses": {"second": accepted("b")}, "requestState": format!("{}-TAMPERED", state.as_str().unwrap())});
     assert_eq!(call(&room, "ask_in_turn", tampered).await["error"]["code"], -32602);
     let elsewhere = json!({"inputResponses": {"first": accepted("b")}, "requestState": state});
     assert_eq!(call(&room, "ask", elsewhere).await["error"]["code"], -32602, "a state belongs to one tool");
     assert_eq!(call(&room, "ask", json!({"requestState": 7})).await["error"]["code"], -32602);
+
+    let last = json!({"inputResponses": {"second": accepted("b")}, "requestState": state});
+    let done = call(&room, "ask_in_turn", last.clone()).await;
+    assert_eq!((&done["result"]["x"], &done["result"]["state"]), (&json!(["a", "b"]), &json!("half way")));
+    assert_eq!(call(&room, "ask_in_turn", last).await["error"]["code"], -32602, "a state is good once");
 }
 
 #[tokio::test]
@@ -69,7 +130,9 @@ async fn several_questions_may_be_answered_bit_by_bit() {
     let room = Room::new();
     let asked = call(&room, "ask_at_once", json!({})).await;
     assert_eq!(asked["result"]["inputRequests"].as_object().unwrap().len(), 2);
-    let half = call(&room, "ask_at_once", json!({"inputResponses": {"second": accepted("b")}})).await;
+    let state = &asked["result"]["requestState"];
+    let answer = json!({"inputResponses": {"second": accepted("b")}, "requestState": state});
+    let half = call(&room, "ask_at_once", answer).await;
     assert_eq!(half["result"]["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["first"]);
     let state = half["result"]["requestState"].clone();
     let done =

@@ -160,6 +160,15 @@ async fn call(memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interr
             let answers = cx.ask_all(vec![ask("first"), ask("second")]).await?;
             Ok(json!({"x": answers.iter().map(x).collect::<Vec<_>>()}).into())
         }
+        "ask_about" => {
+            cx.ask("q", "elicitation/create", form(&cx.arguments().to_string())).await?;
+            Ok(json!({"ran": true}).into())
+        }
+        "ask_how_often" => {
+            let message = format!("question {}", memory.sent.fetch_add(1, Ordering::SeqCst));
+            cx.ask("q", "elicitation/create", form(&message)).await?;
+            Ok(json!({"ran": true}).into())
+        }
         "sample" => Ok(cx.ask("s", "sampling/createMessage", json!({"messages": [], "maxTokens": 1})).await?.into()),
         "task" => Ok(Reply::Task(json!({"taskId": "t", "status": "working"}).into())),
         "who" => {

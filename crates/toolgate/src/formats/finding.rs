@@ -6,6 +6,7 @@ use crate::formats::client::Format;
 use crate::formats::dialect::Dialect;
 use crate::formats::found::{FormatError, Imported, ImportedServer, LeftOut, NoteKind, Notes};
 use crate::formats::members::{kind, members};
+use crate::formats::restrictions::Restrictions;
 use crate::formats::server_reader::{Draft, ServerReader, Unusable};
 use crate::settings::diagnostic::KeyPath;
 use crate::settings::raw::{RawMember, RawValue};
@@ -31,7 +32,13 @@ impl Finding {
 
     pub(crate) fn finish(self) -> Imported {
         let notes = self.notes.finish();
-        Imported { format: self.format, servers: self.servers, left_out: self.left_out, notes }
+        Imported {
+            format: self.format,
+            servers: self.servers,
+            left_out: self.left_out,
+            notes,
+            restrictions: Restrictions::default(),
+        }
     }
 
     /// The server of that name for that folder is switched off.

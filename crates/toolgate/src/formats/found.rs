@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::formats::client::Format;
+use crate::formats::restrictions::Restrictions;
 use crate::limits::SETTINGS_DIAGNOSTICS_MAX;
 use crate::settings::diagnostic::KeyPath;
 use crate::settings::raw::RawServer;
@@ -21,6 +22,8 @@ pub struct Imported {
     pub left_out: Vec<LeftOut>,
     /// What is to be said about the file as a whole.
     pub notes: Vec<Note>,
+    /// What the file holds back beside its servers. Read from files of Gemini CLI only.
+    pub restrictions: Restrictions,
 }
 
 /// One server of another client, in our settings.

@@ -20,6 +20,7 @@ mod cursor;
 mod goose;
 mod goose_write;
 mod own;
+mod restrictions;
 mod vs_code;
 mod zed;
 
@@ -42,3 +43,4 @@ pub use found::{Exported, FormatError, Imported, ImportedServer, LeftOut, Note, 
 pub use layer::layer;
 pub use own::references_as_text;
 pub use places::places;
+pub use restrictions::{Restrictions, shell_command};

@@ -7,6 +7,7 @@ use crate::formats::dialect::Dialect;
 use crate::formats::entry::{NamedServer, Reach, fields, reach};
 use crate::formats::found::{Exported, FormatError, Imported, ImportedServer, LeftOut, Note, NoteKind};
 use crate::formats::json_text::{file, object};
+use crate::formats::restrictions::Restrictions;
 use crate::formats::server_writer::{EntryWriter, Impossible, Writing};
 use crate::settings::diagnostic::{Diagnostic, SettingsError};
 use crate::settings::edit::Json;
@@ -21,8 +22,9 @@ const OWN_KEYS: [&str; 7] =
 
 pub(crate) fn read(format: Format, text: &str, path: &Path) -> Result<Imported, FormatError> {
     let layer = read_text(text, path, SettingsSource::CommandLine).map_err(|error| unreadable(path, &error))?;
+    let restrictions = if format == Format::GeminiCli { Restrictions::of(&layer) } else { Restrictions::default() };
     let SettingsLayer { settings, diagnostics, .. } = layer;
-    let mut imported = Imported { format, servers: Vec::new(), left_out: Vec::new(), notes: Vec::new() };
+    let mut imported = Imported { format, servers: Vec::new(), left_out: Vec::new(), notes: Vec::new(), restrictions };
     for entry in settings.mcp_servers {
         let name = entry.name;
         match entry.entry {

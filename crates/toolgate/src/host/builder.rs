@@ -7,12 +7,14 @@ use super::board::Board;
 use super::shown::Shown;
 use super::start_plan::Life;
 use super::{Host, Memory};
+use crate::audit::AuditSink;
 use crate::auth::store::TokenStore;
-use crate::call::{CallContext, CallRules};
+use crate::call::{CallContext, CallRules, Confirmer};
 use crate::connect::{FrontEnd, Lender, NobodyToAsk, WireTap};
 use crate::discovery::Interest;
 use crate::env::HostEnv;
 use crate::limits::CONNECT_LIMIT_COUNT;
+use crate::policy::Presence;
 use crate::registry::Naming;
 use crate::settings::EnvExceptions;
 
@@ -99,6 +101,22 @@ impl HostBuilder {
     #[must_use]
     pub fn call_rules(mut self, rules: CallRules) -> Self {
         self.call_rules = Some(rules);
+        self
+    }
+
+    /// Who is asked before a call. Somebody can be asked then.
+    #[must_use]
+    pub fn confirmer(mut self, confirmer: impl Confirmer + 'static) -> Self {
+        let rules = self.call_rules.get_or_insert_default();
+        rules.confirmer = Arc::new(confirmer);
+        rules.presence = Presence::Interactive;
+        self
+    }
+
+    /// Who keeps the record of calls.
+    #[must_use]
+    pub fn audit(mut self, audit: impl AuditSink + 'static) -> Self {
+        self.call_rules.get_or_insert_default().audit = Arc::new(audit);
         self
     }
 

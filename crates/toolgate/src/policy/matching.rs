@@ -8,7 +8,7 @@ use super::rank::Ranked;
 use super::rule::{Condition, ServerPattern};
 use super::subject::Subject;
 use super::when::When;
-use crate::filter::ArgumentPattern;
+use crate::filter::{ArgumentPattern, NamePattern};
 use crate::servers::built_in_tools::under_all_names;
 use crate::shell::{Reach, SimpleCommand};
 
@@ -94,7 +94,10 @@ fn server_fits(ranked: &Ranked, subject: &Subject<'_>) -> bool {
     match (&ranked.rule.server, ranked.reach) {
         (ServerPattern::Any, _) => true,
         (ServerPattern::BuiltIn(name), _) => facts.builtin == Some(name),
-        (ServerPattern::Named(name), Reach::Permission) => name.matches(facts.server),
+        // Whoever permits other servers by a star does not mean files and the shell.
+        (ServerPattern::Named(name), Reach::Permission) => {
+            name.matches(facts.server) && (facts.builtin.is_none() || matches!(name, NamePattern::Exact(_)))
+        }
         (ServerPattern::Named(_), Reach::Restriction) => ranked.could_be_server(&subject.spellings),
     }
 }

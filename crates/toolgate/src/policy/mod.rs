@@ -50,6 +50,7 @@ pub use explain::{Close, Explanation, Found, TraceStep, WhyClose};
 pub use facts::{CallFacts, Presence, Remembered, ToolFacts};
 pub use matching::Part;
 pub use permissions::{PermissionChange, Permissions, RuleId, ServerPermissions};
+pub(crate) use rule::SAVED_APPROVAL_PRIORITY;
 pub use rule::{Condition, Rule, RuleKind, RuleOrigin, ServerPattern};
 pub use shell_call::SHELL_TOOL;
 pub use shipped::{PRESETS, Preset, PresetKind, default_rules, preset};

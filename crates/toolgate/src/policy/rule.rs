@@ -12,6 +12,9 @@ use crate::asker::Asker;
 use crate::filter::{ArgumentPattern, NamePattern};
 use crate::shell::Reach;
 
+/// The priority under which Gemini CLI saves "always allow".
+pub(crate) const SAVED_APPROVAL_PRIORITY: u16 = 950;
+
 /// One rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -65,6 +68,12 @@ impl Rule {
             kind: RuleKind::Written,
             origin: RuleOrigin::default(),
         }
+    }
+
+    /// Whether it reads like an answer that Gemini CLI saved: it writes each as a permission of this priority.
+    #[must_use]
+    pub fn is_saved_approval(&self) -> bool {
+        (self.decision, self.priority, self.tier) == (Decision::Allow, SAVED_APPROVAL_PRIORITY, Tier::User)
     }
 
     /// How far it reaches: one that lets through only to what is certainly meant, one that holds back to all that could be meant.

@@ -5,18 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::from_settings;
+use super::mode::lasting_of_run;
 use super::ownership::why_not_administrators;
 use super::reality;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
+use crate::grants::Lasting;
 use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
 use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, Severity};
-use crate::policy::{Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Tier, default_rules};
+use crate::policy::{
+    Decision, Policy, Rule, RuleKind, RuleOrigin, SAVED_APPROVAL_PRIORITY, ServerPattern, Tier, default_rules,
+};
 use crate::servers::ServerSet;
 use crate::settings::brought::{POLICIES_FOLDER, policy_files};
 use crate::settings::{Diagnostic, Settings, SettingsSource};
 use crate::state_file;
 use crate::trust::{Folder, POLICIES_ENTRY};
+
+/// The highest priority that a rule can have.
+const PRIORITY_MAX: u16 = 999;
 
 const OWN_PATHS: &str = "policyPaths";
 const ADMIN_PATHS: &str = "adminPolicyPaths";
@@ -74,19 +81,24 @@ impl Rulebook {
         folder: &Folder,
         options: &RulebookOptions,
     ) -> Self {
-        let mut gathering = Gathering { env, settings, book: Self::default(), rules: default_rules(), is_named: false };
+        let forgets_approvals = lasting_of_run(settings) == Lasting::Never;
+        let (book, rules) = (Self::default(), default_rules());
+        let mut gathering = Gathering { env, settings, book, rules, is_named: false, forgets_approvals };
         gathering.extensions();
         if folder.is_trusted() {
             gathering.workspace(folder);
         }
         gathering.person(options);
         gathering.administrator(options);
-        let derived = from_settings::derive(settings, servers, options.allowed_tools.as_deref());
+        let derived = from_settings::derive(settings, servers, folder.is_trusted(), options.allowed_tools.as_deref());
         gathering.rules.extend(derived.rules);
-        let Gathering { mut book, rules, .. } = gathering;
+        let Gathering { mut book, mut rules, .. } = gathering;
         book.diagnostics = derived.diagnostics;
         for finding in file::lint(&rules) {
             book.find(finding);
+        }
+        if let Some(error) = book.error() {
+            rules.push(everything_denied(&error));
         }
         book.policy = Policy::new(rules);
         book
@@ -153,6 +165,8 @@ struct Gathering<'a> {
     rules: Vec<Rule>,
     /// Whether what is read was named for this run.
     is_named: bool,
+    /// Whether answers that Gemini CLI saved do not count.
+    forgets_approvals: bool,
 }
 
 impl Gathering<'_> {
@@ -270,8 +284,13 @@ impl Gathering<'_> {
             Err(error) => return self.cannot(tier, path, Error::new(ErrorKind::Policy, error.to_string())),
         };
         let parsed = file::parse(&text, &FileSource::new(tier, path));
-        let (rules, findings) = (parsed.rules.len(), parsed.findings);
-        self.rules.extend(parsed.rules);
+        let (rules, mut findings) = (parsed.rules.len(), parsed.findings);
+        let mut kept = parsed.rules;
+        if self.forgets_approvals {
+            let saved: Vec<Rule> = kept.extract_if(.., |rule| rule.is_saved_approval()).collect();
+            findings.extend(saved.first().map(|first| approvals_off(&first.origin, saved.len())));
+        }
+        self.rules.extend(kept);
         self.book.checkers.extend(parsed.checkers);
         self.book.files.push(PolicyFile {
             tier,
@@ -317,6 +336,25 @@ fn named_in(env: &HostEnv, settings: &Settings, key: &str) -> Vec<PathBuf> {
         }
     }
     paths
+}
+
+/// What is said of answers that were saved and do not count.
+fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        file: origin.file.clone(),
+        line: origin.line.unwrap_or(1),
+        column: 1,
+        message: format!("{count} saved approvals (`allow` at priority {SAVED_APPROVAL_PRIORITY}) do not count"),
+        hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` says so".to_owned()),
+    }
+}
+
+/// The rule that stands while a file cannot be used: what is left out may be a denial.
+fn everything_denied(error: &Error) -> Rule {
+    let origin = RuleOrigin { label: "a policy file that cannot be used".to_owned(), ..RuleOrigin::default() };
+    let rule = from_settings::about_server(ServerPattern::Any, Decision::Deny, PRIORITY_MAX, origin);
+    Rule { tier: Tier::Admin, deny_message: Some(error.to_string()), ..rule }
 }
 
 fn unconfirmed_policies() -> Rule {

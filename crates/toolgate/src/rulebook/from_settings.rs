@@ -28,13 +28,20 @@ const WORKING: [Mode; 3] = [Mode::Default, Mode::AutoEdit, Mode::Yolo];
 #[derive(Debug)]
 pub(super) struct Derived<'s> {
     servers: &'s ServerSet,
+    /// Whether the folder is trusted: `trust` of a server counts only there.
+    is_trusted: bool,
     pub(super) rules: Vec<Rule>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Derives the rules. `allowed_tools` is the flag that stands in place of `tools.allowed`.
-pub(super) fn derive<'s>(settings: &Settings, servers: &'s ServerSet, allowed_tools: Option<&[String]>) -> Derived<'s> {
-    let mut derived = Derived { servers, rules: Vec::new(), diagnostics: Vec::new() };
+/// Derives the rules. `is_trusted` says whether the folder is; `allowed_tools` is the flag that stands in place of `tools.allowed`.
+pub(super) fn derive<'s>(
+    settings: &Settings,
+    servers: &'s ServerSet,
+    is_trusted: bool,
+    allowed_tools: Option<&[String]>,
+) -> Derived<'s> {
+    let mut derived = Derived { servers, is_trusted, rules: Vec::new(), diagnostics: Vec::new() };
     derived.servers(settings);
     derived.restrictions(settings);
     derived.permissions(settings, allowed_tools);
@@ -60,6 +67,9 @@ impl Derived<'_> {
                 self.diagnostics.push(no_say(&format!("mcpServers.{}.trust", server.name), &server.origin));
                 continue;
             }
+            if !self.is_trusted {
+                continue;
+            }
             let about = ServerPattern::Named(NamePattern::Exact(server.name.to_string()));
             let label = format!("`trust` of server `{}`", server.name);
             let rule = about_server(about, Decision::Allow, TRUSTED_SERVER, named(&label, &server.origin));
@@ -67,7 +77,10 @@ impl Derived<'_> {
         }
         if settings.permitting_switch("mcp.allowedApproves") {
             for layer in settings.layers.iter().filter(|layer| !layer.is_of_workspace()) {
-                for name in layer.settings.mcp.allowed.iter().flat_map(|list| &list.value) {
+                let names = layer.settings.mcp.allowed.iter().flat_map(|list| &list.value);
+                // The built-in server is always there, so to name it in the list says nothing about its tools.
+                let servers = self.servers;
+                for name in names.filter(|name| !is_built_in(servers, &name.value)) {
                     let about = ServerPattern::Named(NamePattern::of(&name.value));
                     let origin = named("mcp.allowed", &layer.origin(name.at.line));
                     let rule = about_server(about, Decision::Allow, ALLOWED_SERVER, origin);
@@ -76,7 +89,7 @@ impl Derived<'_> {
             }
         }
         if settings.permitting_switch("mcp.autoAllowInHeadless") {
-            for server in &self.servers.active {
+            for server in self.servers.active.iter().filter(|server| server.transport.builtin().is_none()) {
                 let about = ServerPattern::Named(NamePattern::Exact(server.name.to_string()));
                 let origin = RuleOrigin { label: "mcp.autoAllowInHeadless".to_owned(), ..RuleOrigin::default() };
                 let rule = about_server(about, Decision::Allow, ALLOWED_SERVER, origin);
@@ -182,6 +195,11 @@ impl Derived<'_> {
 
 pub(super) fn about_server(server: ServerPattern, decision: Decision, priority: u16, origin: RuleOrigin) -> Rule {
     Rule { priority, kind: RuleKind::Settings, origin, ..Rule::about(server, NamePattern::Any, decision) }
+}
+
+fn is_built_in(servers: &ServerSet, name: &str) -> bool {
+    let mut built_in = servers.active.iter().filter(|server| server.transport.builtin().is_some());
+    built_in.any(|server| server.name.as_str().eq_ignore_ascii_case(name.trim()))
 }
 
 fn named(list: &str, origin: &SettingsOrigin) -> RuleOrigin {

@@ -16,7 +16,7 @@ fn rules_of(list: &str, entry: &str) -> String {
     let layer = read_text(&text, Path::new("/settings.json"), SettingsSource::User).unwrap();
     let settings = Settings { layers: vec![layer], ..Settings::default() };
     let servers = ServerSet::default();
-    let derived = derive(&settings, &servers, None);
+    let derived = derive(&settings, &servers, true, None);
     let server = |server: &ServerPattern| match server {
         ServerPattern::Any => "any".to_owned(),
         ServerPattern::Named(name) => name.to_string(),

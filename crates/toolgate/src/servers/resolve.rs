@@ -119,7 +119,7 @@ impl SetAsideReason {
     #[must_use]
     pub fn origin(&self) -> Option<SettingsOrigin> {
         match self {
-            Self::Replaced { by } => Some(by.clone()),
+            Self::Replaced { by } | Self::SwitchedOff { by } => Some(by.clone()),
             Self::NotAllowed { list } | Self::Excluded { list } => list.clone(),
             Self::Disabled { file } => {
                 Some(SettingsOrigin { source: SettingsSource::User, path: Some(file.clone()), line: None })

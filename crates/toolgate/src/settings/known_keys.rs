@@ -33,6 +33,53 @@ const FOREIGN_SERVER_KEYS: &[(&str, &str)] = &[
 pub(crate) const FOREIGN_SERVER_LISTS: &[&str] =
     &["servers", "mcp_servers", "context_servers", "mcpservers", "mcp-servers"];
 
+/// What Gemini CLI reads and toolgate has no use for: top-level keys, and keys of sections that both have.
+const KEYS_OF_GEMINI_CLI: &[&str] = &[
+    "accessibility",
+    "agents",
+    "billing",
+    "contextManagement",
+    "hooksConfig",
+    "ide",
+    "modelConfigs",
+    "output",
+    "privacy",
+    "skills",
+    "telemetry",
+    "ui",
+    "useWriteTodos",
+    "mcp.enablement",
+    "model.compressionThreshold",
+    "model.disableLoopDetection",
+    "model.maxSessionTurns",
+    "model.skipNextSpeakerCheck",
+    "model.summarizeToolOutput",
+    "security.allowedExtensions",
+    "security.auth",
+    "security.autoAddToPolicyByDefault",
+    "security.blockGitExtensions",
+    "security.enableConseca",
+    "security.enablePermanentToolApproval",
+    "security.toolSandboxing",
+    "tools.autoAccept",
+    "tools.disableLLMCorrection",
+    "tools.enableHooks",
+    "tools.enableToolOutputTruncation",
+    "tools.enforceConfirmation",
+    "tools.sandbox",
+    "tools.sandboxAllowedPaths",
+    "tools.sandboxNetworkAccess",
+    "tools.shell",
+    "tools.truncateToolOutputLines",
+    "tools.usePty",
+    "tools.useRipgrep",
+];
+
+/// Whether another program reads that key.
+pub(crate) fn is_of_another_program(key: &str) -> bool {
+    KEYS_OF_GEMINI_CLI.contains(&key)
+}
+
 /// What to do about a key that a server does not have.
 pub(crate) fn hint_for_server_key(key: &str) -> String {
     let foreign = FOREIGN_SERVER_KEYS.iter().find(|(name, _)| *name == key);

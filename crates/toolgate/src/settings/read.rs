@@ -106,6 +106,10 @@ fn read_root(reader: &mut ValueReader<'_>, members: &Members<'_, '_>) -> RawSett
     for (name, member) in members {
         let key = KeyPath::top(name);
         let Some(known) = find(TOP, name) else {
+            if known_keys::is_of_another_program(name) {
+                reader.of_others(key, reader.place(&member.name));
+                continue;
+            }
             let has_servers = members.iter().any(|(name, _)| *name == "mcpServers");
             let hint = hint_for_top(name, &member.value, has_servers);
             reader.warn(reader.place(&member.name), key, "unknown key", Some(hint));

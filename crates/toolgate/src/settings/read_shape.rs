@@ -108,6 +108,10 @@ fn report_unknown(reader: &mut ValueReader<'_>, path: KeyPath<'_>, member: &Obje
 
 /// Says that a key is not documented, and which one may have been meant.
 pub(crate) fn unknown(reader: &mut ValueReader<'_>, key: KeyPath<'_>, member: &ObjectProp<'_>, known: &'static [Key]) {
+    if known_keys::is_of_another_program(&key.to_string()) {
+        let at = reader.place(&member.name);
+        return reader.of_others(key, at);
+    }
     let hint = known_keys::hint_for(member.name.as_str(), known);
     reader.warn(reader.place(&member.name), key, "unknown key", Some(hint));
 }

@@ -101,7 +101,14 @@ fn unknown_keys_name_the_nearest_known_one() {
             ],
         ),
         (r#"{"mcpServer": {}}"#, &["warning: s.json:1:2: mcpServer: unknown key (did you mean `mcpServers`?)"]),
-        (r#"{"ui": {}}"#, &["warning: s.json:1:2: ui: unknown key (remove it; it has no effect)"]),
+        (r#"{"ui": {}}"#, &["warning: s.json:1:2: ui: a key of another program; it has no effect here"]),
+        (
+            r#"{"ui": {}, "tools": {"shell": {}, "exclud": []}, "security": {"auth": 1}}"#,
+            &[
+                "warning: s.json:1:35: tools.exclud: unknown key (did you mean `exclude`?)",
+                "warning: s.json:1:2: 3 keys of other programs have no effect here: `ui`, `tools.shell`, `security.auth`",
+            ],
+        ),
         (
             r#"{"servers": {"a": {}}}"#,
             &["warning: s.json:1:2: servers: unknown key (servers stand under `mcpServers` here; rename `servers`)"],

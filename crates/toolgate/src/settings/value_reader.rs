@@ -7,6 +7,7 @@ use std::path::Path;
 use jsonc_parser::ast::{Object, ObjectProp, ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 
+use crate::limits::FOREIGN_KEYS_NAMED_MAX;
 use crate::settings::diagnostic::{Diagnostic, Diagnostics, KeyPath, Severity};
 use crate::settings::position::{Located, Places, Position};
 use crate::settings::raw::{RawList, RawMap, RawMember, RawPair, RawValue};
@@ -28,15 +29,45 @@ pub(crate) struct ValueReader<'t> {
     found: Diagnostics,
     /// The first key that is written twice. Nobody knows which of the two was meant, so the file is not used.
     pub(crate) written_twice: Option<Diagnostic>,
+    /// Keys that other programs read, and where each stands.
+    of_others: Vec<(String, Position)>,
 }
 
 impl<'t> ValueReader<'t> {
     pub(crate) fn new(text: &'t str, source: SettingsSource, path: &'t Path) -> Self {
-        Self { places: Places::new(text), source, path, found: Diagnostics::default(), written_twice: None }
+        Self {
+            places: Places::new(text),
+            source,
+            path,
+            found: Diagnostics::default(),
+            written_twice: None,
+            of_others: Vec::new(),
+        }
     }
 
-    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.tell_of_others();
         self.found.finish()
+    }
+
+    /// Notes a key that another program reads. All of them become one line.
+    pub(crate) fn of_others(&mut self, key: KeyPath<'_>, at: Position) {
+        self.of_others.push((key.to_string(), at));
+    }
+
+    fn tell_of_others(&mut self) {
+        let Some((first, at)) = self.of_others.first().cloned() else { return };
+        let more = self.of_others.len() - 1;
+        if more == 0 {
+            return self.warn(at, KeyPath::top(&first), "a key of another program; it has no effect here", None);
+        }
+        let named: Vec<String> =
+            self.of_others.iter().take(FOREIGN_KEYS_NAMED_MAX).map(|(key, _)| format!("`{key}`")).collect();
+        let rest = if more >= FOREIGN_KEYS_NAMED_MAX { ", …" } else { "" };
+        let message = format!("{} keys of other programs have no effect here: {}{rest}", more + 1, named.join(", "));
+        let origin = SettingsOrigin { source: self.source, path: Some(self.path.to_owned()), line: Some(at.line) };
+        let (severity, column) = (Severity::Warning, Some(at.column));
+        self.found.push(Diagnostic { severity, origin, column, server: None, key: None, message, hint: None });
     }
 
     pub(crate) fn warn(&mut self, at: Position, key: KeyPath<'_>, message: impl Into<String>, hint: Option<String>) {

@@ -101,6 +101,18 @@ impl Rules {
         Ok(Self { file, rules })
     }
 
+    /// Reads rules that another program wrote in the same form.
+    ///
+    /// # Errors
+    /// As [`Rules::read`].
+    pub fn read_file(file: &Path, env: &HostEnv) -> Result<Self> {
+        let rules = match state_file::read(file, TRUST_FILE_BYTES_MAX)? {
+            Some(text) => parse(&text, file, env.dirs.home.as_deref())?,
+            None => Vec::new(),
+        };
+        Ok(Self { file: file.to_owned(), rules })
+    }
+
     /// The file they stand in, whether it exists or not.
     #[must_use]
     pub fn file(&self) -> &Path {

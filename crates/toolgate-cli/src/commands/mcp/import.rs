@@ -11,9 +11,11 @@ use toolgate::settings::edit_file::edit_file;
 use toolgate::settings::read::read_file;
 use toolgate::shape::visible;
 
-use crate::commands::mcp::import_files::{Found, Source, in_usual_places, is_of_folder, named};
+use crate::commands::mcp::import_beside::write_beside;
+use crate::commands::mcp::import_files::{Found, Source, in_usual_places, is_of_folder, named, text_of};
 use crate::commands::mcp::import_plan::{Action, Existing, Line, Wishes, plan};
 use crate::commands::mcp::import_report::{self, Outcome};
+use crate::commands::mcp::import_taken::Taken;
 use crate::commands::mcp::scope::{Scope, Target};
 use crate::commands::mcp::written::Written;
 use crate::configured::of_broken;
@@ -29,7 +31,7 @@ use crate::similar::did_you_mean;
 /// Take over servers from other clients
 ///
 /// Reads the files of Gemini CLI, Claude Desktop, Claude Code, VS Code, Cursor, Codex, goose and Zed, shows what it would add
-/// and asks. A server that is there already is never changed without `--replace`. Off a terminal, `--yes` answers the question.
+/// and asks. What restricts in the settings of Gemini CLI comes along with its servers. A server that is there already is never changed without `--replace`. Off a terminal, `--yes` answers the question.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -68,9 +70,10 @@ pub(crate) fn formats() -> impl clap::builder::TypedValueParser<Value = Format> 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let target = target(session, arguments)?;
-    let found = read(session, arguments, &target)?;
+    let mut found = read(session, arguments, &target)?;
     check_names(&arguments.only, &found.sources)?;
     let layer = read_file(&target.path, target.source).map_err(|error| of_broken(&error))?;
+    let taken = taken(session, arguments, &target, &mut found)?;
     let existing = Existing::of(layer.as_ref());
     let workspace = &session.env().workspace;
     let wishes = Wishes { only: &arguments.only, replace: arguments.replace, workspace };
@@ -78,24 +81,26 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let count = lines.iter().filter(|line| line.action.writes()).count();
     if session.printer.form() == Form::Text {
         import_report::print(&mut session.printer, &lines)?;
+        import_report::print_taken(&mut session.printer, &taken)?;
         session.printer.flush()?;
     }
     let was_empty = Written::read(session).is_folder_empty(session.env());
-    let decision = if count == 0 { Decision::Nothing } else { decide(session, arguments, count, &target)? };
-    let left = if decision == Decision::Write { write(&target, &lines)? } else { Vec::new() };
+    let amount = Amount { servers: count, restricts: taken.writes() };
+    let decision = if amount.is_nothing() { Decision::Nothing } else { decide(session, arguments, amount, &target)? };
+    let left = if decision == Decision::Write { write(session, &target, &lines, &taken)? } else { Vec::new() };
     if decision == Decision::Write && target.source == SettingsSource::Workspace {
         let written = lines.iter().filter(|line| line.action.writes() && !left.contains(&line.name));
         let names: Vec<&str> = written.map(|line| line.name).collect();
         let (written, env) = (Written::read(session), session.env());
         if was_empty { written.vouch_for_all(env)? } else { written.vouch_for(env, &names)? }
     }
-    let count = count - left.len();
+    let amount = Amount { servers: count - left.len(), ..amount };
     if session.printer.form() == Form::Json {
-        let written = decision == Decision::Write && count > 0;
+        let written = decision == Decision::Write && !amount.is_nothing();
         let outcome = Outcome { file: &target.path, written, sources: &found.sources, failures: &found.failures };
-        session.printer.json(|json| import_report::write(json, &lines, outcome))?;
-    } else if !lines.is_empty() {
-        tell(session, &target, (decision, count), &left);
+        session.printer.json(|json| import_report::write(json, &lines, &taken, outcome))?;
+    } else if !lines.is_empty() || !amount.is_nothing() {
+        tell(session, &target, (decision, amount), &left);
     }
     Ok(if found.failures.is_empty() { Ending::Done } else { Ending::Usage })
 }
@@ -107,6 +112,36 @@ fn target(session: &Session, arguments: &Arguments) -> Result<Target> {
     let usual = if is_of_folder { Scope::Project } else { Scope::User };
     let scope = if session.options().config.is_some() { arguments.scope } else { arguments.scope.or(Some(usual)) };
     Target::one(session, scope)
+}
+
+/// How much there is to write.
+#[derive(Clone, Copy, Debug)]
+struct Amount {
+    servers: usize,
+    /// Whether restrictions come along.
+    restricts: bool,
+}
+
+impl Amount {
+    const fn is_nothing(self) -> bool {
+        self.servers == 0 && !self.restricts
+    }
+
+    fn words(self) -> String {
+        let servers = counted(self.servers, "server");
+        if self.restricts { format!("{servers} and the restrictions above") } else { servers }
+    }
+}
+
+/// What comes along with the servers of Gemini CLI. Where some of it stays behind, its servers are not trusted.
+fn taken(session: &Session, arguments: &Arguments, target: &Target, found: &mut Found) -> Result<Taken> {
+    let text = text_of(&target.path)?.unwrap_or_default();
+    let taken = Taken::of(&found.sources, session.env(), target, &text, &arguments.only);
+    if !taken.lost.is_empty() {
+        let theirs = found.sources.iter_mut().filter(|source| source.imported.format == Format::GeminiCli);
+        theirs.for_each(|source| source.without_trust_for(&taken.lost));
+    }
+    Ok(taken)
 }
 
 /// What is to be done.
@@ -168,7 +203,7 @@ fn check_names(only: &[String], sources: &[Source]) -> Result<()> {
     Err(did_you_mean(missing, names()).into_iter().fold(error, CommandError::hint))
 }
 
-fn decide(session: &Session, arguments: &Arguments, count: usize, target: &Target) -> Result<Decision> {
+fn decide(session: &Session, arguments: &Arguments, amount: Amount, target: &Target) -> Result<Decision> {
     let options = session.options();
     if arguments.dry_run {
         return Ok(Decision::Show);
@@ -179,7 +214,7 @@ fn decide(session: &Session, arguments: &Arguments, count: usize, target: &Targe
     if options.headless || options.json || !session.printer.terminal().can_ask() {
         return Ok(Decision::Unasked);
     }
-    let question = format!("Add {} to {}?", counted(count, "server"), target.path.display());
+    let question = format!("Add {} to {}?", amount.words(), target.path.display());
     let (asker, _waiting) = Asker::new();
     let talk = session.printer.talk();
     let prompt = Prompt { asker: &asker, paint: talk.paint() };
@@ -190,11 +225,12 @@ fn decide(session: &Session, arguments: &Arguments, count: usize, target: &Targe
     }
 }
 
-/// Writes the entries, all or none. Those that somebody else added meanwhile are left alone; their names.
-fn write<'a>(target: &Target, lines: &[Line<'a>]) -> Result<Vec<&'a str>> {
+/// Writes what restricts first, then the entries, all or none. Those that somebody else added meanwhile are left alone; their names.
+fn write<'a>(session: &Session, target: &Target, lines: &[Line<'a>], taken: &Taken) -> Result<Vec<&'a str>> {
+    write_beside(session.env(), taken)?;
     let mut left = Vec::new();
     let change = |old: &str| -> std::result::Result<Option<String>, EditError> {
-        let mut text = old.to_owned();
+        let mut text = taken.write_keys(old.to_owned())?;
         left.clear();
         for line in lines.iter().filter(|line| line.action.writes()) {
             let Some(server) = line.server else { continue };
@@ -211,9 +247,9 @@ fn write<'a>(target: &Target, lines: &[Line<'a>]) -> Result<Vec<&'a str>> {
     Ok(left)
 }
 
-fn tell(session: &Session, target: &Target, (decision, count): (Decision, usize), left: &[&str]) {
+fn tell(session: &Session, target: &Target, (decision, amount): (Decision, Amount), left: &[&str]) {
     let talk = session.printer.talk();
-    let (servers, file) = (counted(count, "server"), target.path.display());
+    let (servers, file) = (amount.words(), target.path.display());
     match decision {
         Decision::Nothing => talk.line("there is nothing to add"),
         Decision::Show => talk.line(&format!("nothing was written; {servers} would be added to {file}")),

@@ -19,6 +19,8 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// What is in it.
     pub(crate) imported: Imported,
+    /// Whether it stands in the workspace folder.
+    pub(crate) is_of_folder: bool,
 }
 
 /// What was found in the usual places.
@@ -35,6 +37,7 @@ pub(crate) struct Found {
 impl Source {
     /// What came with a folder cannot vouch for itself, nor refer to what is the person's own.
     fn without_trust(mut self) -> Self {
+        self.is_of_folder = true;
         for server in &mut self.imported.servers {
             // The formats of others know no references of ours; what their readers made of them is meant.
             if self.imported.format == Format::Toolgate {
@@ -74,7 +77,7 @@ pub(crate) fn named(path: &Path, format: Option<Format>) -> Result<Source> {
             .hint(format!("say so with `--from`, which takes {}", names.join(", ")))
     })?;
     let imported = read(format, &text, path).map_err(|error| unreadable(&error))?;
-    Ok(Source { path: path.to_owned(), imported })
+    Ok(Source { path: path.to_owned(), imported, is_of_folder: false })
 }
 
 /// Looks at the usual places of one client, or of all.
@@ -93,8 +96,8 @@ pub(crate) fn in_usual_places(env: &HostEnv, format: Option<Format>) -> Found {
             };
             match read(format, &text, &path) {
                 // Most of these files are about other things, too.
-                Ok(imported) if imported.servers.is_empty() && imported.left_out.is_empty() => {}
-                Ok(imported) => found.sources.push(Source { path, imported }),
+                Ok(imported) if has_nothing(&imported) => {}
+                Ok(imported) => found.sources.push(Source { path, imported, is_of_folder: false }),
                 Err(error) => found.failures.push(unreadable(&error)),
             }
         }
@@ -102,8 +105,12 @@ pub(crate) fn in_usual_places(env: &HostEnv, format: Option<Format>) -> Found {
     found
 }
 
+fn has_nothing(imported: &Imported) -> bool {
+    imported.servers.is_empty() && imported.left_out.is_empty() && imported.restrictions.is_empty()
+}
+
 /// The text of a file; `None` when there is none.
-fn text_of(path: &Path) -> Result<Option<String>> {
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
     let cannot = |error: &io::Error| unusable(path, &format!("cannot be read: {error}"));
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => (),

@@ -12,7 +12,7 @@ use crate::commands::mcp::import_files::Source;
 const HERE: &str = "/home/sam/app";
 
 fn source(format: Format, path: &str, text: &str) -> Source {
-    Source { path: PathBuf::from(path), imported: read(format, text, Path::new(path)).unwrap() }
+    Source { path: PathBuf::from(path), imported: read(format, text, Path::new(path)).unwrap(), is_of_folder: false }
 }
 
 /// `name:action` for every line, with the keys of secrets.

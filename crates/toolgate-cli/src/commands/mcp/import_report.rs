@@ -10,6 +10,7 @@ use toolgate::shape::visible;
 use crate::columns::{cut, filled, width};
 use crate::commands::mcp::import_files::Source;
 use crate::commands::mcp::import_plan::{Action, Line};
+use crate::commands::mcp::import_taken::Taken;
 use crate::error::CommandError;
 use crate::json::{JsonWriter, ObjectWriter};
 use crate::printer::Printer;
@@ -57,6 +58,39 @@ fn heading(printer: &mut Printer, line: &Line<'_>) -> io::Result<()> {
     printer.line(&format!("{}  {}", paint.bold(title), paint.dim(visible::line(&path))))?;
     for note in &line.source.imported.notes {
         print_note(printer, "  ", note)?;
+    }
+    Ok(())
+}
+
+/// Prints what comes along, and what does not.
+pub(crate) fn print_taken(printer: &mut Printer, taken: &Taken) -> io::Result<()> {
+    let paint = printer.paint();
+    let add = paint.green("+").to_string();
+    let same = "=".to_owned();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for key in &taken.keys {
+        let entries = key.entries.as_ref().map_or_else(|| "true".to_owned(), |entries| entries.join(", "));
+        rows.push((add.clone(), format!("{}: {entries}", key.key)));
+    }
+    for policy in &taken.policies {
+        let mark = if policy.is_there { &same } else { &add };
+        rows.push((mark.clone(), format!("policy {} from {}", policy.to.display(), policy.from.display())));
+    }
+    for folder in &taken.folders {
+        rows.push((add.clone(), format!("{} for {}", folder.level, folder.path.display())));
+    }
+    if !rows.is_empty() || !taken.lost.is_empty() || !taken.noted.is_empty() {
+        printer.line("")?;
+        printer.line(&paint.bold("Restrictions").to_string())?;
+    }
+    for (mark, text) in rows {
+        printer.line(&format!("  {mark} {}", visible::line(&text)))?;
+    }
+    for lost in &taken.lost {
+        printer.line(&format!("  {} {}", paint.yellow("not carried over:"), visible::line(lost)))?;
+    }
+    for note in &taken.noted {
+        printer.line(&format!("  {} {}", paint.dim("note:"), visible::line(note)))?;
     }
     Ok(())
 }
@@ -115,14 +149,46 @@ fn print_note(printer: &mut Printer, indent: &str, note: &Note) -> io::Result<()
 }
 
 /// One object for programs.
-pub(crate) fn write(json: &mut JsonWriter<'_>, lines: &[Line<'_>], outcome: Outcome<'_>) -> io::Result<()> {
+pub(crate) fn write(
+    json: &mut JsonWriter<'_>,
+    lines: &[Line<'_>],
+    taken: &Taken,
+    outcome: Outcome<'_>,
+) -> io::Result<()> {
     json.object(|object| {
         object.string("file", &outcome.file.display().to_string())?;
         object.flag("written", outcome.written)?;
         object.array("servers", lines, write_line)?;
+        if !taken.is_empty() {
+            object.member("restrictions", |json| json.object(|object| write_taken(object, taken)))?;
+        }
         notes(object, outcome.sources.iter().flat_map(|source| &source.imported.notes))?;
         object.array("errors", outcome.failures, |json, error| error.write_inner(json))
     })
+}
+
+fn write_taken(object: &mut ObjectWriter<'_>, taken: &Taken) -> io::Result<()> {
+    object.array("keys", &taken.keys, |json, key| {
+        json.object(|object| {
+            object.string("key", key.key)?;
+            object.array("entries", key.entries.iter().flatten(), |json, entry| json.string(entry))
+        })
+    })?;
+    object.array("policies", &taken.policies, |json, policy| {
+        json.object(|object| {
+            object.string("from", &policy.from.display().to_string())?;
+            object.string("file", &policy.to.display().to_string())?;
+            object.string("action", if policy.is_there { "same" } else { "add" })
+        })
+    })?;
+    object.array("folders", &taken.folders, |json, folder| {
+        json.object(|object| {
+            object.string("folder", &folder.path.display().to_string())?;
+            object.string("level", folder.level.as_str())
+        })
+    })?;
+    object.array("lost", &taken.lost, |json, lost| json.string(lost))?;
+    object.array("notes", &taken.noted, |json, note| json.string(note))
 }
 
 fn write_line(json: &mut JsonWriter<'_>, line: &Line<'_>) -> io::Result<()> {

@@ -19,9 +19,12 @@ pub(crate) mod test;
 pub(crate) mod trust_hints;
 
 pub(crate) mod import;
+mod import_beside;
 mod import_files;
 mod import_plan;
+mod import_policy;
 mod import_report;
+mod import_taken;
 mod scope;
 pub(crate) mod written;
 

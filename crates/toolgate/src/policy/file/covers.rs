@@ -4,6 +4,7 @@ use crate::filter::NamePattern;
 use crate::glob::glob;
 use crate::policy::decision::Mode;
 use crate::policy::rule::{Rule, ServerPattern};
+use crate::servers::BUILT_IN_SERVERS;
 use crate::shell::Reach;
 
 /// Whether `wide` matches every call that `narrow` matches. When in doubt, no.
@@ -29,10 +30,24 @@ fn as_written_or_folded(wide: &Rule, name: &NamePattern, narrow: &NamePattern) -
 fn server_covers(wide_rule: &Rule, narrow: &Rule) -> bool {
     match (&wide_rule.server, &narrow.server) {
         (ServerPattern::Any, _) => true,
+        (ServerPattern::Named(wide), _) if is_for_others(wide_rule, wide) && could_be_built_in(narrow) => false,
         (ServerPattern::Named(wide), ServerPattern::Named(narrow)) => as_written_or_folded(wide_rule, wide, narrow),
         (ServerPattern::BuiltIn(wide), ServerPattern::BuiltIn(narrow)) => wide == narrow,
         (ServerPattern::Named(name), _) => *name == NamePattern::Any,
         (ServerPattern::BuiltIn(_), _) => false,
+    }
+}
+
+/// Whether a permission names servers by a star, which does not mean the built-in one.
+fn is_for_others(rule: &Rule, server: &NamePattern) -> bool {
+    rule.reach() == Reach::Permission && !matches!(server, NamePattern::Exact(_))
+}
+
+fn could_be_built_in(rule: &Rule) -> bool {
+    match &rule.server {
+        ServerPattern::Named(name) if is_for_others(rule, name) => false,
+        ServerPattern::Named(name) => BUILT_IN_SERVERS.iter().any(|server| name.folded().matches(server)),
+        ServerPattern::Any | ServerPattern::BuiltIn(_) => true,
     }
 }
 

@@ -13,6 +13,9 @@ use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
 use crate::settings::diagnostic::visible;
 use crate::shown_name::folded;
 
+/// What the names of policy files begin with that an import took over from Gemini CLI.
+pub const TAKEN_OVER_PREFIX: &str = "gemini-cli-";
+
 /// The rules that can never match. `rules` are all of one run or of one file; only those that are written in files are reported.
 #[must_use]
 pub fn lint(rules: &[Rule]) -> Vec<Finding> {
@@ -39,7 +42,9 @@ fn findings_of(entry: &[&Rule], index: &Index<'_>) -> Vec<Finding> {
         let message = format!("can never match: {} decides first", place(&shadow.origin));
         // Settings may come from a folder, and a folder must not be able to make a person's own policies useless.
         let is_of_settings = shadowed.iter().any(|(_, shadow)| shadow.kind == RuleKind::Settings);
-        let severity = if is_of_settings { Severity::Warning } else { Severity::Error };
+        let shadows = shadowed.iter().map(|(_, shadow)| *shadow);
+        let is_foreign = std::iter::once(*rule).chain(shadows).any(was_for_another_program);
+        let severity = if is_of_settings || is_foreign { Severity::Warning } else { Severity::Error };
         return vec![finding(severity, message, rule, shadow)];
     }
     let warn = |(rule, shadow): &(&Rule, &Rule)| {
@@ -47,6 +52,12 @@ fn findings_of(entry: &[&Rule], index: &Index<'_>) -> Vec<Finding> {
         finding(Severity::Warning, message, rule, shadow)
     };
     shadowed.iter().map(warn).collect()
+}
+
+/// Whether a rule was saved by another program, or taken over from it: nobody has to put it right to use the others.
+fn was_for_another_program(rule: &Rule) -> bool {
+    let file = rule.origin.file.as_ref().and_then(|file| file.file_name()).and_then(|name| name.to_str());
+    rule.is_saved_approval() || file.is_some_and(|name| name.starts_with(TAKEN_OVER_PREFIX))
 }
 
 fn finding(severity: Severity, message: String, rule: &Rule, shadow: &Rule) -> Finding {

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 pub use finding::{Finding, Severity};
-pub use lint::lint;
+pub use lint::{TAKEN_OVER_PREFIX, lint};
 pub use schema_lint::{KnownTool, lint_against_tools};
 
 use self::fields::Fields;

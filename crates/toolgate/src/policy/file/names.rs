@@ -33,7 +33,7 @@ pub(super) fn read(fields: &Fields<'_>, reach: Reach) -> Vec<Named> {
             None => return Vec::new(),
         },
     };
-    let server = match server(fields) {
+    let server = match server(fields, reach) {
         Ok(server) => server,
         Err(Reported) => return Vec::new(),
     };
@@ -75,7 +75,7 @@ impl Into<'_, '_> {
     }
 }
 
-fn server(fields: &Fields<'_>) -> Result<Option<ServerPattern>, Reported> {
+fn server(fields: &Fields<'_>, reach: Reach) -> Result<Option<ServerPattern>, Reported> {
     let (mcp_name, builtin) = (fields.get("mcpName"), fields.get("builtin"));
     if let (Some(_), Some(builtin)) = (mcp_name, builtin) {
         builtin.error("and `mcpName` both name a server", "keep one of them");
@@ -84,7 +84,8 @@ fn server(fields: &Fields<'_>) -> Result<Option<ServerPattern>, Reported> {
     if let Some(field) = mcp_name {
         let name = field.name().ok_or(Reported)?;
         return Ok(Some(match NamePattern::of(name.value) {
-            NamePattern::Any => ServerPattern::Any,
+            // A permission for all servers is one for those that the person configured.
+            NamePattern::Any if reach == Reach::Restriction => ServerPattern::Any,
             named => ServerPattern::Named(named),
         }));
     }

@@ -9,6 +9,10 @@ use crate::limits::{POLICY_REGEX_CACHE_BYTES_MAX, POLICY_REGEX_COMPILED_BYTES_MA
 /// Most expressions are small; how large a compiled one is cannot be asked, so it is counted as the first of these it fits in.
 const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BYTES_MAX];
 
+/// The way to write what a pattern with look-around means.
+const TWO_RULES: &str = "Write two rules: a plain pattern for what is meant, \
+    and one of a higher priority and the other decision for the exception";
+
 /// Compiles the expressions of one file.
 #[derive(Debug)]
 pub(super) struct Regexes {
@@ -24,6 +28,11 @@ impl Default for Regexes {
 impl Regexes {
     /// Compiles an expression. Fails with what is wrong with it, in words that follow its key.
     pub(super) fn compile(&self, pattern: &str) -> Result<Regex, String> {
+        if looks_around(pattern) {
+            return Err(format!(
+                "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which does not exist here. {TWO_RULES}"
+            ));
+        }
         for size in SIZES_BYTES {
             match built(pattern, size) {
                 Ok(regex) => return self.take(size).map(|()| regex),
@@ -42,6 +51,26 @@ impl Regexes {
     }
 }
 
+/// Whether a pattern asks for what stands before or behind a place. A parenthesis behind a backslash or in a class is a plain one.
+fn looks_around(pattern: &str) -> bool {
+    let (mut letters, mut is_in_class) = (pattern.chars(), false);
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => is_in_class = true,
+            ']' => is_in_class = false,
+            '(' if !is_in_class => {
+                let rest = letters.as_str();
+                if ["?=", "?!", "?<=", "?<!"].iter().any(|opening| rest.starts_with(opening)) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 fn built(pattern: &str, size: usize) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(size).dfa_size_limit(POLICY_REGEX_CACHE_BYTES_MAX).build()
 }
@@ -58,6 +87,25 @@ mod tests {
     use std::cell::Cell;
 
     use super::{Regexes, SIZES_BYTES};
+
+    #[test]
+    fn look_around_is_named_in_words() {
+        let cases = [
+            ("(?!x)", true),
+            ("a(?=b)", true),
+            ("(?<=a)b", true),
+            ("(?<!a)b", true),
+            (r#""command":"git(?! push)"#, true),
+            (r"\(?=b", false),
+            ("[(?=]b", false),
+            ("(?:a)(?<name>b)(?P<other>c)", false),
+        ];
+        for (pattern, expected) in cases {
+            let compiled = Regexes::default().compile(pattern);
+            let is_named = compiled.as_ref().is_err_and(|what| what.contains("Write two rules"));
+            assert_eq!(is_named, expected, "{pattern}: {compiled:?}");
+        }
+    }
 
     #[test]
     fn the_memory_of_a_file_is_bounded() {

@@ -75,7 +75,7 @@ pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&
             }
             Condition::ArgsPattern(pattern) => {
                 for key in members_in(pattern.as_str()) {
-                    let missing = missing_step(schema, &[Segment::Key(key.clone())]);
+                    let missing = missing_step(&[Segment::Key(key.clone())]);
                     let missing = missing.filter(|_| is_flat(schema));
                     findings.extend(missing.map(|missing| Finding {
                         severity: Severity::Warning,

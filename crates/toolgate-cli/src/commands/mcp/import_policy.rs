@@ -1,0 +1,160 @@
+//! Rules that follow from the settings of Gemini CLI, as a policy file: there they stand at other priorities than here, so that beside policies that
+//! are taken over the same lists would hold back less.
+
+use std::path::Path;
+
+use serde_json::Value;
+use toolgate::formats::{Restrictions, shell_command};
+use toolgate::policy::file::{self, FileSource, ParsedFile, Severity};
+use toolgate::policy::{Decision, Tier};
+
+/// Where that CLI looks at what follows from each list, as the priority of a rule in a policy of its own.
+const CONFIRMATION_REQUIRED: u16 = 350;
+const ALLOWED_TOOL: u16 = 300;
+const NOT_ALLOWED: u16 = 290;
+const CORE_TOOL: u16 = 250;
+const NOT_CORE: u16 = 240;
+
+/// The modes in which `tools.core` counts there.
+const WORKING: &str = "modes = [\"default\", \"autoEdit\", \"yolo\"]\n";
+
+/// Its names of tools that the built-in server has.
+const TOOLS: [&str; 9] = [
+    "read_file",
+    "list_directory",
+    "glob",
+    "grep_search",
+    "search_file_content",
+    "write_file",
+    "replace",
+    "run_shell_command",
+    "ShellTool",
+];
+
+/// What comes along beside the settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside {
+    /// There are policies.
+    pub(crate) policies: bool,
+    /// Something stays behind: what is permitted there may be forbidden by it.
+    pub(crate) losses: bool,
+}
+
+/// The rules, as the text of a file; nothing when the settings themselves say all of it.
+pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<String> {
+    let permits = if beside.losses { "ask" } else { "allow" };
+    let mut text = String::from(
+        "# What the settings of Gemini CLI hold back, at the priorities they have there. Made by `toolgate mcp import`.\n",
+    );
+    let before = text.len();
+    // Wherever permissions stand at the priorities of that program, this has to stand above them.
+    if beside.policies || restrictions.narrows_the_shell() || restrictions.core_tools.is_some() {
+        for entry in restrictions.confirmation_required.iter().filter(|entry| !entry.contains('(')) {
+            rule(&mut text, "", entry, ("ask", CONFIRMATION_REQUIRED), "");
+        }
+    }
+    if restrictions.narrows_the_shell() {
+        let allowed = restrictions.allowed_tools.iter();
+        allowed
+            .filter(|entry| is_shell(entry))
+            .for_each(|entry| built_in(&mut text, entry, (permits, ALLOWED_TOOL), ""));
+        rule(&mut text, "builtin = \"workspace\"\n", "run_shell_command", ("deny", NOT_ALLOWED), "");
+    }
+    if let Some(core) = &restrictions.core_tools {
+        core.iter().for_each(|entry| built_in(&mut text, entry, (permits, CORE_TOOL), WORKING));
+        rule(&mut text, "", "*", ("deny", NOT_CORE), WORKING);
+    }
+    (text.len() > before).then_some(text)
+}
+
+/// What is wrong with a policy file, as an import says it: it would stop whatever needs rules.
+pub(crate) fn trouble_of(text: &str, path: &Path) -> Option<String> {
+    let parsed = parsed(text, path);
+    let first = parsed.findings.iter().find(|finding| finding.severity == Severity::Error)?;
+    Some(format!("line {}: {}", first.line, first.message))
+}
+
+/// Whether a policy file permits something.
+pub(crate) fn permits(text: &str, path: &Path) -> bool {
+    parsed(text, path).rules.iter().any(|rule| rule.decision == Decision::Allow)
+}
+
+fn parsed(text: &str, path: &Path) -> ParsedFile {
+    file::parse(text, &FileSource::new(Tier::User, path))
+}
+
+fn is_shell(entry: &str) -> bool {
+    matches!(entry, "run_shell_command" | "ShellTool") || shell_command(entry).is_some()
+}
+
+/// A permission of one entry of a list for the built-in server. What cannot be said in a rule permits nothing.
+fn built_in(text: &mut String, entry: &str, (permits, priority): (&str, u16), more: &str) {
+    let (name, _) = entry.split_once('(').unwrap_or((entry, ""));
+    if !TOOLS.contains(&name) {
+        return;
+    }
+    let mut condition = more.to_owned();
+    if let Some(command) = shell_command(entry) {
+        condition.push_str(&format!("commandPrefix = {}\n", quoted(command)));
+    }
+    let mut one = String::new();
+    let name = if name == "ShellTool" { "run_shell_command" } else { name };
+    rule(&mut one, "builtin = \"workspace\"\n", name, (permits, priority), &condition);
+    if trouble_of(&one, Path::new("import.toml")).is_none() {
+        text.push_str(&one);
+    }
+}
+
+fn rule(text: &mut String, server: &str, tool: &str, (decision, priority): (&str, u16), more: &str) {
+    let tool = quoted(tool);
+    text.push_str(&format!(
+        "\n[[rule]]\n{server}toolName = {tool}\ndecision = \"{decision}\"\npriority = {priority}\n{more}"
+    ));
+}
+
+/// A text as TOML writes it, which is as JSON does but for one character.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn texts(entries: &[&str]) -> Vec<String> {
+        entries.iter().map(|entry| (*entry).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_follows_is_a_policy_that_can_be_read() {
+        let confirmed =
+            || Restrictions { confirmation_required: texts(&["write_file", "x(y)"]), ..Restrictions::default() };
+        let core = |entries: &[&str]| Restrictions { core_tools: Some(texts(entries)), ..Restrictions::default() };
+        let shell = ["run_shell_command(git)", "run_shell_command(a | b)", "read_file"];
+        let narrowed = || Restrictions { allowed_tools: texts(&shell), ..confirmed() };
+        let (alone, beside) = (Beside::default(), Beside { policies: true, losses: false });
+        let losses = Beside { policies: false, losses: true };
+        let cases: [(Restrictions, Beside, &[&str]); 6] = [
+            (confirmed(), alone, &[]),
+            (confirmed(), beside, &["ask write_file 350"]),
+            (
+                core(&["read_file", "ShellTool(git \"x\")", "web_fetch", "a\u{7f}"]),
+                alone,
+                &["allow read_file 250", "allow run_shell_command 250", "deny * 240"],
+            ),
+            (core(&[]), alone, &["deny * 240"]),
+            (narrowed(), alone, &["ask write_file 350", "allow run_shell_command 300", "deny run_shell_command 290"]),
+            (narrowed(), losses, &["ask write_file 350", "ask run_shell_command 300", "deny run_shell_command 290"]),
+        ];
+        for (restrictions, beside, expected) in cases {
+            let text = rules_of(&restrictions, beside).unwrap_or_default();
+            let parsed = parsed(&text, Path::new("a.toml"));
+            assert_eq!(trouble_of(&text, Path::new("a.toml")), None, "{text}");
+            let rules =
+                parsed.rules.iter().map(|rule| format!("{} {} {}", rule.decision.as_str(), rule.tool, rule.priority));
+            assert_eq!(rules.collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+}

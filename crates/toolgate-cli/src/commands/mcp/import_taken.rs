@@ -1,0 +1,284 @@
+//! What comes along with the servers of Gemini CLI: the lists and switches of its settings that restrict, its policies, its decisions about folders.
+//! What cannot be taken over is said, and then no server is trusted.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use toolgate::HostEnv;
+use toolgate::formats::{Format, Note, NoteKind, Restrictions};
+use toolgate::policy::file::TAKEN_OVER_PREFIX;
+use toolgate::settings::brought::POLICIES_FOLDER;
+use toolgate::settings::edit::{EditError, Json, get, set};
+use toolgate::settings::{LoadOptions, SettingsSource, load};
+use toolgate::trust::{Rules, TrustLevel, survey};
+
+use super::import_policy::{Beside, permits, rules_of, trouble_of};
+use crate::commands::mcp::import_files::{Source, text_of};
+use crate::commands::mcp::scope::Target;
+
+/// The file of decisions about folders, beside the settings.
+const FOLDERS_FILE: &str = "trustedFolders.json";
+
+/// What comes along.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Keys of the settings.
+    pub(crate) keys: Vec<KeyTaken>,
+    /// Policy files.
+    pub(crate) policies: Vec<PolicyTaken>,
+    /// Decisions about folders.
+    pub(crate) folders: Vec<FolderTaken>,
+    /// What stays behind, in words.
+    pub(crate) lost: Vec<String>,
+    /// What stays behind and restricts nothing.
+    pub(crate) noted: Vec<String>,
+}
+
+/// A key with entries to be added, or a switch to be turned on when there are none.
+#[derive(Debug)]
+pub(crate) struct KeyTaken {
+    /// Such as `tools.exclude`.
+    pub(crate) key: &'static str,
+    /// The entries.
+    pub(crate) entries: Option<Vec<String>>,
+}
+
+/// A policy file.
+#[derive(Debug)]
+pub(crate) struct PolicyTaken {
+    /// Where it comes from.
+    pub(crate) from: PathBuf,
+    /// Where it goes.
+    pub(crate) to: PathBuf,
+    pub(crate) text: String,
+    /// Whether the same text is there already.
+    pub(crate) is_there: bool,
+}
+
+/// A decision about a folder.
+#[derive(Debug)]
+pub(crate) struct FolderTaken {
+    pub(crate) path: PathBuf,
+    pub(crate) level: TrustLevel,
+}
+
+impl Taken {
+    /// What comes along with these files. `text` is what stands in the settings that are changed.
+    pub(crate) fn of(sources: &[Source], env: &HostEnv, target: &Target, text: &str, only: &[String]) -> Self {
+        let mut taken = Self::default();
+        for source in sources.iter().filter(|source| source.imported.format == Format::GeminiCli) {
+            let is_of_person = target.source == SettingsSource::User && !source.is_of_folder;
+            let mut policies = Vec::new();
+            if is_of_person {
+                policies = taken.policies_beside(&source.path, env);
+                taken.folders_beside(&source.path, env);
+            }
+            taken.lists(&source.imported.restrictions, text, only);
+            let beside = Beside { policies: !policies.is_empty(), losses: !taken.lost.is_empty() };
+            let rules = rules_of(&source.imported.restrictions, beside);
+            taken.policies.extend(policies);
+            match rules {
+                Some(rules) if is_of_person => taken.policy(&source.path, "settings.toml", rules, env),
+                Some(_) => taken.lost.push(
+                    "what `tools.core` and `tools.allowed` deny besides; only your own settings can hold it".to_owned(),
+                ),
+                None => {}
+            }
+        }
+        taken
+    }
+
+    /// Whether there is nothing to tell of.
+    pub(crate) const fn is_empty(&self) -> bool {
+        let is_nothing_taken = self.keys.is_empty() && self.policies.is_empty() && self.folders.is_empty();
+        is_nothing_taken && self.lost.is_empty() && self.noted.is_empty()
+    }
+
+    /// Whether there is something to write.
+    pub(crate) fn writes(&self) -> bool {
+        let new = self.policies.iter().any(|policy| !policy.is_there);
+        new || !self.keys.is_empty() || !self.folders.is_empty()
+    }
+
+    fn lists(&mut self, restrictions: &Restrictions, text: &str, only: &[String]) {
+        let is_left_out = |name: &&String| !only.contains(name);
+        let excluded = restrictions.excluded_servers.iter().filter(is_left_out).cloned().collect();
+        self.added("tools.exclude", restrictions.excluded_tools.clone(), text);
+        self.added("tools.confirmationRequired", restrictions.confirmation_required.clone(), text);
+        self.added("mcp.excluded", excluded, text);
+        self.narrowed("tools.core", restrictions.core_tools.clone(), text);
+        let own = servers_of(text);
+        let allowed = restrictions.allowed_servers.clone().map(|mut names| {
+            let more = own.into_iter().chain(only.iter().cloned()).filter(|name| !names.contains(name));
+            let more: BTreeSet<String> = more.collect();
+            names.extend(more);
+            names
+        });
+        self.narrowed("mcp.allowed", allowed, text);
+        for key in &restrictions.switches {
+            if !matches!(value(text, key), Some(Json::Bool(true))) {
+                self.keys.push(KeyTaken { key, entries: None });
+            }
+        }
+        let unreadable = restrictions.unreadable.iter();
+        self.lost.extend(unreadable.map(|key| format!("`{key}`, which cannot be read")));
+        if !restrictions.allowed_tools.is_empty() {
+            self.noted.push("`tools.allowed`: what runs without a question is for you to say again".to_owned());
+        }
+    }
+
+    /// A list of which each entry restricts.
+    fn added(&mut self, key: &'static str, wanted: Vec<String>, text: &str) {
+        let there = listed(text, key).unwrap_or_default();
+        let known: BTreeSet<&String> =
+            self.keys.iter().filter(|one| one.key == key).flat_map(|one| one.entries.iter().flatten()).collect();
+        let new: Vec<String> =
+            wanted.into_iter().filter(|entry| !there.contains(entry) && !known.contains(entry)).collect();
+        if !new.is_empty() {
+            self.keys.push(KeyTaken { key, entries: Some(new) });
+        }
+    }
+
+    /// A list of all there may be: beside another one it cannot be taken over.
+    fn narrowed(&mut self, key: &'static str, wanted: Option<Vec<String>>, text: &str) {
+        let Some(wanted) = wanted else { return };
+        match listed(text, key) {
+            None if self.keys.iter().any(|one| one.key == key) => {
+                self.lost.push(format!("`{key}`, of which there are two"))
+            }
+            None => self.keys.push(KeyTaken { key, entries: Some(wanted) }),
+            Some(there) if there.iter().all(|entry| wanted.contains(entry)) => {}
+            Some(_) => self.lost.push(format!("`{key}`, because your settings have another list there")),
+        }
+    }
+
+    /// The policies in the folder beside the settings.
+    fn policies_beside(&mut self, settings: &Path, env: &HostEnv) -> Vec<PolicyTaken> {
+        let folder = settings.with_file_name(POLICIES_FOLDER);
+        let mut found = Vec::new();
+        let before = self.lost.len();
+        for path in toolgate::settings::brought::policy_files(&folder) {
+            let name = path.file_name().and_then(|name| name.to_str());
+            match (text_of(&path), name) {
+                (Ok(Some(text)), Some(name)) => match trouble_of(&text, &path) {
+                    None => {
+                        let policy = self.policy_at(&path, name, text, env);
+                        found.extend(policy);
+                    }
+                    Some(trouble) => self.lost.push(format!("{}: {trouble}", path.display())),
+                },
+                (Ok(None), _) => {}
+                (Ok(Some(_)), None) | (Err(_), _) => {
+                    self.lost.push(format!("{}, which cannot be read", path.display()))
+                }
+            }
+        }
+        if self.lost.len() > before {
+            for policy in found.extract_if(.., |policy: &mut PolicyTaken| permits(&policy.text, &policy.from)) {
+                let from = policy.from.display();
+                self.lost.push(format!("{from}: it permits what a policy that stays behind may forbid"));
+            }
+        }
+        found
+    }
+
+    fn policy(&mut self, from: &Path, name: &str, text: String, env: &HostEnv) {
+        let policy = self.policy_at(from, name, text, env);
+        self.policies.extend(policy);
+    }
+
+    fn policy_at(&mut self, from: &Path, name: &str, text: String, env: &HostEnv) -> Option<PolicyTaken> {
+        let to = env.dirs.user.join(POLICIES_FOLDER).join(format!("{TAKEN_OVER_PREFIX}{name}"));
+        let there = text_of(&to).ok().flatten();
+        if there.as_ref().is_some_and(|there| *there != text) || (there.is_none() && to.exists()) {
+            let (to, from) = (to.display(), from.display());
+            self.lost.push(format!("{from}: {to} is there already and says something else"));
+            return None;
+        }
+        Some(PolicyTaken { from: from.to_owned(), to, text, is_there: there.is_some() })
+    }
+
+    /// Decisions about folders. Trust is taken over where a folder brings nothing for toolgate; elsewhere somebody has to look at it.
+    fn folders_beside(&mut self, settings: &Path, env: &HostEnv) {
+        let file = settings.with_file_name(FOLDERS_FILE);
+        let (theirs, own) = match (Rules::read_file(&file, env), Rules::read(env)) {
+            (Ok(theirs), Ok(own)) => (theirs, own),
+            (Err(error), _) | (_, Err(error)) => return self.lost.push(error.to_string()),
+        };
+        for rule in theirs.all() {
+            let is_decided = own.all().iter().any(|own| own.path == rule.path || own.folder() == rule.folder());
+            if is_decided {
+                continue;
+            }
+            if rule.level == TrustLevel::Not || (rule.level == TrustLevel::Folder && brings_nothing(&rule.path, env)) {
+                self.folders.push(FolderTaken { path: rule.path.clone(), level: rule.level });
+            } else {
+                let path = rule.path.display();
+                self.noted.push(format!(
+                    "{} for {path}: `toolgate trust {path}` looks at what it brings and asks",
+                    rule.level
+                ));
+            }
+        }
+    }
+
+    /// Writes the keys into the text of the settings.
+    pub(crate) fn write_keys(&self, text: String) -> Result<String, EditError> {
+        self.keys.iter().try_fold(text, |text, taken| {
+            let path: Vec<&str> = taken.key.split('.').collect();
+            let value = match &taken.entries {
+                None => Json::Bool(true),
+                Some(new) => {
+                    let there = listed(&text, taken.key).unwrap_or_default();
+                    let new = new.iter().filter(|entry| !there.contains(entry)).cloned();
+                    Json::texts(there.iter().cloned().chain(new))
+                }
+            };
+            set(&text, &path, &value)
+        })
+    }
+}
+
+impl Source {
+    /// The same without `trust`, because what it was given with stays behind.
+    pub(crate) fn without_trust_for(&mut self, lost: &[String]) {
+        for server in &mut self.imported.servers {
+            if server.server.trust.take().is_some_and(|trust| trust.value) {
+                let message = format!("not trusted here, because this is not taken over: {}", lost.join("; "));
+                server.notes.push(Note { kind: NoteKind::Lost, key: "trust".to_owned(), at: None, message });
+            }
+        }
+    }
+}
+
+fn brings_nothing(folder: &Path, env: &HostEnv) -> bool {
+    if !folder.is_dir() {
+        return false;
+    }
+    let env = HostEnv { workspace: folder.to_owned(), ..env.clone() };
+    let settings = load(&env, &LoadOptions::default());
+    let judged = toolgate::trust::judge(&env, &settings, None);
+    judged.is_ok_and(|judged| survey(&settings, &judged).is_empty())
+}
+
+fn value(text: &str, key: &str) -> Option<Json> {
+    get(text, &key.split('.').collect::<Vec<_>>()).ok().flatten()
+}
+
+/// The entries of a list; a text alone is a list of one.
+fn listed(text: &str, key: &str) -> Option<Vec<String>> {
+    match value(text, key)? {
+        Json::Text(one) => Some(vec![one]),
+        Json::List(all) => {
+            Some(all.into_iter().filter_map(|one| if let Json::Text(one) = one { Some(one) } else { None }).collect())
+        }
+        _ => None,
+    }
+}
+
+fn servers_of(text: &str) -> Vec<String> {
+    match value(text, "mcpServers") {
+        Some(Json::Object(members)) => members.into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,76 @@
+//! `Restrictions`: what a settings file of Gemini CLI holds back beside its servers. Who takes over its servers has to take over this, too.
+
+use crate::settings::SettingsLayer;
+use crate::settings::diagnostic::{Diagnostic, Severity};
+use crate::settings::raw::{RawList, RawValue};
+
+/// The keys that restrict, besides the switches.
+const LISTS: [&str; 5] = ["tools.exclude", "tools.confirmationRequired", "tools.core", "mcp.allowed", "mcp.excluded"];
+
+/// The switches that restrict when they are on.
+const SWITCHES: [&str; 3] = ["security.disableYoloMode", "security.disableAlwaysAllow", "admin.secureModeEnabled"];
+
+/// What a settings file holds back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restrictions {
+    /// `tools.exclude`.
+    pub excluded_tools: Vec<String>,
+    /// `tools.confirmationRequired`.
+    pub confirmation_required: Vec<String>,
+    /// `tools.core`; an empty list leaves no tool.
+    pub core_tools: Option<Vec<String>>,
+    /// `tools.allowed`, which restricts as well: one command of the shell in it denies all others.
+    pub allowed_tools: Vec<String>,
+    /// `mcp.allowed`; an empty list leaves no server.
+    pub allowed_servers: Option<Vec<String>>,
+    /// `mcp.excluded`.
+    pub excluded_servers: Vec<String>,
+    /// Switches that are on, such as `security.disableYoloMode`.
+    pub switches: Vec<&'static str>,
+    /// Keys that restrict and cannot be understood.
+    pub unreadable: Vec<String>,
+}
+
+impl Restrictions {
+    /// Whether nothing is held back.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self { allowed_tools: self.allowed_tools.clone(), ..Self::default() } && !self.narrows_the_shell()
+    }
+
+    /// Whether `tools.allowed` names single commands of the shell.
+    #[must_use]
+    pub fn narrows_the_shell(&self) -> bool {
+        self.allowed_tools.iter().any(|entry| shell_command(entry).is_some())
+    }
+
+    pub(super) fn of(layer: &SettingsLayer) -> Self {
+        let listed = |key: &str| layer.entries(key).map(|all| all.into_iter().map(|one| one.text).collect::<Vec<_>>());
+        let raw = |list: &Option<RawList>| {
+            list.as_ref().map(|list| list.value.iter().map(|one| one.value.clone()).collect::<Vec<_>>())
+        };
+        let is_on = |key: &&str| layer.kept(key).is_some_and(|value| matches!(value.value, RawValue::Bool(true)));
+        let is_meant = |one: &&Diagnostic| {
+            let restricts = |key: &str| LISTS.iter().chain(&SWITCHES).any(|known| key.starts_with(known));
+            one.severity == Severity::Error && one.key.as_deref().is_some_and(restricts)
+        };
+        let unreadable = layer.diagnostics.iter().filter(is_meant).filter_map(|one| one.key.clone()).collect();
+        Self {
+            excluded_tools: raw(&layer.settings.tools.exclude).unwrap_or_default(),
+            confirmation_required: listed("tools.confirmationRequired").unwrap_or_default(),
+            core_tools: listed("tools.core"),
+            allowed_tools: listed("tools.allowed").unwrap_or_default(),
+            allowed_servers: raw(&layer.settings.mcp.allowed),
+            excluded_servers: raw(&layer.settings.mcp.excluded).unwrap_or_default(),
+            switches: SWITCHES.into_iter().filter(is_on).collect(),
+            unreadable,
+        }
+    }
+}
+
+/// The command of an entry such as `run_shell_command(git status)`.
+#[must_use]
+pub fn shell_command(entry: &str) -> Option<&str> {
+    let inside = ["run_shell_command(", "ShellTool("].iter().find_map(|name| entry.strip_prefix(name))?;
+    inside.strip_suffix(')')
+}
