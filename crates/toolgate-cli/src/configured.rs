@@ -187,7 +187,11 @@ impl Configured {
 
     /// The server that was asked for, or all.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<AdmittedServers> {
-        let all = self.setup.admitted()?;
+        // `mcp list` shows what could be read beside a broken file; every other command was refused before.
+        let all = admit(&self.setup.servers, &self.setup.folder)?;
+        if let Err(error) = self.setup.record_first_use() {
+            tracing::warn!("{error}");
+        }
         match name {
             None => Ok(all),
             Some(name) if self.has(name) => Ok(all.only(|server| &*server.name == name)),

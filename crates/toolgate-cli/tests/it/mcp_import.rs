@@ -340,7 +340,8 @@ fn what_gemini_cli_holds_back_comes_along() {
 fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
     type Policies = &'static [(&'static str, &'static str)];
-    let cases: [(Policies, &str, &str); 4] = [
+    let cases: [(Policies, &str, &str); 5] = [
+        (&[], r#"{"policyPaths": ["/dev/null"]}"#, "policies: `policyPaths` of your settings names others"),
         (&[("look.toml", LOOK)], "{}", "Write two rules"),
         (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
         (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`, because your settings have another list there"),

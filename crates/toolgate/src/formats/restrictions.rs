@@ -27,6 +27,8 @@ pub struct Restrictions {
     pub excluded_servers: Vec<String>,
     /// Switches that are on, such as `security.disableYoloMode`.
     pub switches: Vec<&'static str>,
+    /// Whether `policyPaths` names policies in place of those beside the settings.
+    pub names_policies: bool,
     /// Keys that restrict and cannot be understood.
     pub unreadable: Vec<String>,
 }
@@ -63,6 +65,7 @@ impl Restrictions {
             allowed_servers: raw(&layer.settings.mcp.allowed),
             excluded_servers: raw(&layer.settings.mcp.excluded).unwrap_or_default(),
             switches: SWITCHES.into_iter().filter(is_on).collect(),
+            names_policies: listed("policyPaths").is_some_and(|paths| !paths.is_empty()),
             unreadable,
         }
     }

@@ -70,6 +70,10 @@ impl Taken {
             let is_of_person = target.source == SettingsSource::User && !source.is_of_folder;
             let mut policies = Vec::new();
             if is_of_person {
+                let theirs = source.imported.restrictions.names_policies;
+                let names = [(theirs, "the settings there"), (listed(text, "policyPaths").is_some(), "your settings")];
+                let whose = names.into_iter().filter(|(is_named, _)| *is_named).map(|(_, whose)| whose);
+                taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names others")));
                 policies = taken.policies_beside(&source.path, env);
                 taken.folders_beside(&source.path, env);
             }
