@@ -15,7 +15,7 @@ use super::seen::Seen;
 use super::stored::StoredCall;
 use super::unusual::was_made;
 use crate::limits::{
-    ALERT_COUNTERS_MAX, ALERT_ERROR_CALLS, ALERT_ERROR_CALLS_MIN, ALERT_RECENT_BYTES_MAX, ALERT_TIMES_MAX,
+    ALERT_COUNTERS_MAX, ALERT_ERROR_CALLS_COUNT, ALERT_ERROR_CALLS_LEAST_COUNT, ALERT_RECENT_BYTES_MAX, ALERT_TIMES_MAX,
 };
 
 const MINUTE_MS: u64 = 60_000;
@@ -198,10 +198,10 @@ impl Counter {
     /// One more call. How many of a hundred went wrong lately, when that passes the limit and was not told.
     fn errs(&mut self, is_error: bool, most: u64) -> Option<(u64, u64)> {
         self.errors.push_back(is_error);
-        if self.errors.len() > ALERT_ERROR_CALLS {
+        if self.errors.len() > ALERT_ERROR_CALLS_COUNT {
             self.errors.pop_front();
         }
-        if self.errors.len() < ALERT_ERROR_CALLS_MIN {
+        if self.errors.len() < ALERT_ERROR_CALLS_LEAST_COUNT {
             return None;
         }
         let wrong = self.errors.iter().filter(|is_error| **is_error).count();

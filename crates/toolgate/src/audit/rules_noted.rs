@@ -22,7 +22,7 @@ use crate::asker::Asker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::Arguments as Facts;
 use crate::limits::{
-    AUDIT_IMPACT_BYTES_MAX, AUDIT_IMPACT_DAYS, AUDIT_NOTED_FOLDERS_MAX, AUDIT_NOTED_RULES_BYTES_MAX,
+    AUDIT_IMPACT_BYTES_MAX, AUDIT_IMPACT_DAYS_COUNT, AUDIT_NOTED_FOLDERS_MAX, AUDIT_NOTED_RULES_BYTES_MAX,
     AUDIT_NOTED_RULES_MAX, POLICY_FILE_BYTES_MAX,
 };
 use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, RuleKind};
@@ -214,9 +214,9 @@ fn is_absent(path: &str) -> bool {
 
 /// The calls of the last days, decided anew. A log that cannot be read tells nothing.
 fn impact(folder: &AuditFolder, rules: &RulesInForce<'_>, now: SystemTime) -> PermissionImpact {
-    let mut impact = PermissionImpact { days: AUDIT_IMPACT_DAYS, ..PermissionImpact::default() };
+    let mut impact = PermissionImpact { days: AUDIT_IMPACT_DAYS_COUNT, ..PermissionImpact::default() };
     let mut cases: BTreeMap<(String, String, String, &'static str), u64> = BTreeMap::new();
-    let since = now.checked_sub(Duration::from_secs(AUDIT_IMPACT_DAYS * 24 * 60 * 60));
+    let since = now.checked_sub(Duration::from_secs(AUDIT_IMPACT_DAYS_COUNT * 24 * 60 * 60));
     let query = Query { since, ..Query::default() };
     let Ok(log) = AuditLog::without_lock(folder) else { return impact };
     let read = log.newest(AUDIT_IMPACT_BYTES_MAX).each(&query, |call| {

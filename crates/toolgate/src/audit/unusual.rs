@@ -8,7 +8,7 @@ use super::chain::hash_of;
 use super::record::AuditRecord;
 use super::seen::Seen;
 use crate::asker::Asker;
-use crate::limits::{AUDIT_COUNTED_SERVERS_MAX, AUDIT_MINUTE_CALLS_MAX, AUDIT_SETTLED_DAYS};
+use crate::limits::{AUDIT_COUNTED_SERVERS_MAX, AUDIT_MINUTE_CALLS_MAX, AUDIT_SETTLED_DAYS_COUNT};
 use crate::server_name::ServerName;
 
 /// Parts of a minute that are told apart.
@@ -81,7 +81,7 @@ pub(super) fn judge(record: &AuditRecord, at_ms: u64, counted: &mut Vec<Counted>
         let is_first_write = !record.is_read_only && seen.has_only_reads(&record.server);
         // Whatever is called first of a server that is new is no news.
         let days = seen.days_before_new_tool(&record.server, &record.tool, at_ms);
-        if days.is_some_and(|days| days >= AUDIT_SETTLED_DAYS) {
+        if days.is_some_and(|days| days >= AUDIT_SETTLED_DAYS_COUNT) {
             found.push(UnusualUse::NewTool);
         }
         if is_first_write {

@@ -73,7 +73,7 @@ pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Days after which a server is well known, so that another tool of it is news.
-pub const AUDIT_SETTLED_DAYS: u64 = 14;
+pub const AUDIT_SETTLED_DAYS_COUNT: u64 = 14;
 
 /// Limits of `audit.alerts`; each is looked at for every call.
 pub const ALERT_RULES_MAX: usize = 100;
@@ -85,10 +85,10 @@ pub const ALERT_COUNTERS_MAX: usize = 1_000;
 pub const ALERT_TIMES_MAX: usize = 10_000;
 
 /// The last calls that a share of errors is about.
-pub const ALERT_ERROR_CALLS: usize = 20;
+pub const ALERT_ERROR_CALLS_COUNT: usize = 20;
 
 /// The fewest calls that a share of errors is told of; one of two is half of them.
-pub const ALERT_ERROR_CALLS_MIN: usize = 10;
+pub const ALERT_ERROR_CALLS_LEAST_COUNT: usize = 10;
 
 /// The end of the log that is read once, where limits count calls of other processes as well: some hundred calls.
 pub const ALERT_RECENT_BYTES_MAX: u64 = 512 * 1024;
@@ -121,7 +121,7 @@ pub const AUDIT_CHANGED_FILES_MAX: usize = 100;
 pub const AUDIT_IMPACT_CASES_MAX: usize = 20;
 
 /// The days of the record that changed rules are tried on: a week has every day of one's work in it.
-pub const AUDIT_IMPACT_DAYS: u64 = 7;
+pub const AUDIT_IMPACT_DAYS_COUNT: u64 = 7;
 
 /// The newest records that changed rules are tried on; reading them takes less than a second, once for each change.
 pub const AUDIT_IMPACT_BYTES_MAX: u64 = 32 * 1024 * 1024;
