@@ -2,9 +2,12 @@
 
 use clap::Args;
 use toolgate::HostEnv;
-use toolgate::audit::PermissionChange;
+use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
+use toolgate::settings::edit::EditError;
+use toolgate::settings::edit_file::{Change, edit_file};
 
-use crate::error::CommandError;
+use crate::commands::mcp::scope::Target;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::talk::Talk;
 
@@ -29,6 +32,27 @@ impl Reason {
             None => change,
         };
         record(session.env(), session.printer.talk(), &change.reason(self.text.as_deref()));
+    }
+
+    /// Changes a settings file, and writes that down when something changed.
+    pub(crate) fn edit_settings(
+        &self,
+        session: &Session,
+        (target, subject): (&Target, &str),
+        change: impl FnOnce(&str) -> std::result::Result<Option<String>, EditError>,
+    ) -> Result<Change> {
+        let mut changed = None;
+        let done = edit_file(&target.path, target.source, |old| {
+            let new = change(old)?;
+            let before = Some(old).filter(|old| !old.is_empty());
+            let differs = new.as_deref().filter(|new| *new != old);
+            changed = differs.map(|new| ChangedFile::of_texts(&target.path, before, Some(new)));
+            Ok(new)
+        })?;
+        if let Some(file) = changed {
+            self.record(session, PermissionChange::new(PermissionKind::Settings, subject).files([file]));
+        }
+        Ok(done)
     }
 }
 

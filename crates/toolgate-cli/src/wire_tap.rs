@@ -1,7 +1,8 @@
-//! `--debug` and `--log-file`: every frame to and from every server as a line on stderr, or in the log file alone.
+//! `--debug` and `--log-file`: every frame to and from every server, with secrets covered, as a line on stderr or in the log file alone.
 
 use std::sync::Arc;
 
+use toolgate::audit::covered_text;
 use toolgate::connect::WireTap;
 use toolgate::shape::visible;
 use toolgate::wire::Direction;
@@ -27,7 +28,7 @@ pub(crate) fn shown_on(talk: &Arc<Talk>, shown: Shown) -> WireTap {
         };
         let frame = String::from_utf8_lossy(frame);
         let who = format!("{} {arrow}", visible::line(server));
-        let line = format!("{} {}", talk.paint().dim(who), visible::line(frame.trim_end()));
+        let line = format!("{} {}", talk.paint().dim(who), visible::line(&covered_text(frame.trim_end())));
         match shown {
             Shown::OnStderr => talk.line(&line),
             Shown::InLog => talk.log(&line),

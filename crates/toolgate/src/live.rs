@@ -115,6 +115,7 @@ impl LiveSettings {
         refuse_broken(&rules)?;
         let changed = host.reconcile(servers);
         host.use_rules(&rules)?;
+        note_rules(host, &setup, rules).await;
         self.setup = setup;
         Ok(changed)
     }
@@ -132,6 +133,15 @@ impl LiveSettings {
 
 fn refuse_broken(rules: &Rulebook) -> Result<()> {
     rules.error().map_or(Ok(()), Err)
+}
+
+/// Records that the rules are others now, away from what waits for servers.
+async fn note_rules(host: &Host, setup: &Setup, rules: Rulebook) {
+    let (setup, audit) = (setup.clone(), host.calls().audit().clone());
+    let noted = tokio::task::spawn_blocking(move || audit.rules_in_force(&setup.rules_in_force(&rules)));
+    if let Ok(Err(error)) = noted.await {
+        tracing::warn!("a change of the rules is not recorded: {error}");
+    }
 }
 
 /// What could be read before and cannot be read now, such as the file of switched-off servers, must not decide by its absence.

@@ -103,7 +103,7 @@ pub(crate) fn find(revisions: &Revisions, word: &str) -> Result<Revision> {
         return Ok(revisions.find(word)?);
     }
     let error = CommandError::new(Ending::Unknown, "unknown_revision", format!("there is no revision `{word}`"));
-    let near = did_you_mean(word, listed.iter().map(|one| short(one)));
+    let near = did_you_mean(word, listed.iter().map(short));
     Err(error.hint(near.unwrap_or_else(|| "`toolgate revisions list` shows them".to_owned())))
 }
 

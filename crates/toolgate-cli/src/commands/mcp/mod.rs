@@ -25,7 +25,7 @@ mod import_plan;
 mod import_policy;
 mod import_report;
 mod import_taken;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod written;
 
 pub(crate) mod export;

@@ -44,7 +44,7 @@ impl Finding {
     /// The rules that could stand in its place.
     pub(super) fn replacement(&self) -> Option<&str> {
         match &self.mend {
-            Mend::Rule { replacement, .. } => Some(replacement).map(String::as_str).filter(|text| !text.is_empty()),
+            Mend::Rule { replacement, .. } => Some(replacement.as_str()).filter(|text| !text.is_empty()),
             Mend::Revoke(_) => None,
         }
     }
