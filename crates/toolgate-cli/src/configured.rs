@@ -92,7 +92,7 @@ impl Plan {
         Self { shows_all: true, ..self }
     }
 
-    /// The same, for a command that says itself which entries of lists fit nothing.
+    /// A plan for a command that says itself which entries of lists fit nothing.
     pub(crate) fn reporting_lists(self) -> Self {
         Self { reports_lists: true, ..self }
     }
@@ -274,7 +274,7 @@ pub(crate) fn why_held_back(one: &SetAside) -> String {
     }
 }
 
-/// The same for programs.
+/// Writes that reason for programs.
 pub(crate) fn write_held_back(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<()> {
     json.object(|object| {
         object.string("name", &one.name)?;

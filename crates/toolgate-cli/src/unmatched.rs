@@ -46,23 +46,23 @@ fn has_anything(plan: &Plan, host: &Host) -> bool {
 
 /// Every entry that fits nothing, for a command that checks.
 pub(crate) fn all(setup: &Setup, only: Option<&[String]>, catalog: &Catalog) -> Vec<Unmatched> {
-    let servers = setup.servers.active.iter().map(AsRef::as_ref).collect();
-    among(setup, servers, only, catalog)
+    let servers: Vec<&ServerConfig> = setup.servers.active.iter().map(AsRef::as_ref).collect();
+    among(setup, &servers, only, catalog)
 }
 
 /// The entries that are almost the name of a tool of the built-in server, where nothing is known of others.
 pub(crate) fn beside_built_in(setup: &Setup, catalog: &Catalog) -> Vec<Unmatched> {
     let servers = setup.servers.active.iter().map(AsRef::as_ref);
-    let built_in = servers.filter(|server: &&ServerConfig| server.transport.builtin().is_some()).collect();
-    let mut found = among(setup, built_in, None, catalog);
+    let built_in = servers.filter(|server: &&ServerConfig| server.transport.builtin().is_some());
+    let mut found = among(setup, &built_in.collect::<Vec<_>>(), None, catalog);
     found.retain(|one| one.is_mistyped);
     found
 }
 
-fn among(setup: &Setup, servers: Vec<&ServerConfig>, only: Option<&[String]>, catalog: &Catalog) -> Vec<Unmatched> {
+fn among(setup: &Setup, servers: &[&ServerConfig], only: Option<&[String]>, catalog: &Catalog) -> Vec<Unmatched> {
     let written = setup.servers.set_aside.iter().map(|one| one.name.as_str());
     let names = setup.servers.active.iter().map(|server| server.name.as_str()).chain(written);
-    let known = known(catalog, &servers, names);
+    let known = known(catalog, servers, names);
     let is_meant = |server: &&ServerConfig| only.is_none_or(|only| only.iter().any(|name| *name == *server.name));
     let meant: Vec<&ServerConfig> = servers.iter().copied().filter(is_meant).collect();
     let rulebook = setup.rulebook();

@@ -226,7 +226,7 @@ fn nothing_is_trusted_where_nobody_can_be_asked() {
     let said = room.json("trust --json");
     assert_eq!((&said["trust"], &said["error"]["code"]), (&json!("undecided"), &json!(8)), "{said}");
     assert!(said["error"]["hint"].as_str().unwrap().contains("--yes"), "{said}");
-    // A terminal on which somebody types is not enough: the question has to be seen too.
+    // Without a question, a terminal is not enough.
     for line in ["--json", "--headless"] {
         assert_eq!(screen::run(&room, &["trust", line], &[]).code, Some(8), "{line}");
     }

@@ -35,7 +35,7 @@ pub struct ConfirmationRequest {
     pub choices: Vec<Remember>,
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConfirmationKind {
     /// A tool of a server.

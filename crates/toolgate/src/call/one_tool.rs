@@ -33,7 +33,7 @@ pub struct DiscoveredTool {
 /// The question that a call needs an answer to. Dropping it answers nothing.
 #[derive(Debug)]
 pub struct ToolConfirmation<'t> {
-    /// What the person is asked.
+    /// The question for the person.
     pub request: ConfirmationRequest,
     tool: &'t DiscoveredTool,
     context: &'t CallContext,

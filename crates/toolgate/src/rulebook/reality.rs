@@ -22,7 +22,7 @@ use crate::shown_name;
 /// The tools of one server, before any list.
 #[derive(Clone, Debug)]
 pub struct OfferedTools<'a> {
-    /// What the server is called.
+    /// The name of the server.
     pub server: &'a str,
     /// Which built-in server it is, when it is one.
     pub builtin: Option<&'a str>,
@@ -35,7 +35,7 @@ pub struct OfferedTools<'a> {
 pub struct Known<'a> {
     /// The names of all servers that are written, used or not.
     pub servers: Vec<&'a str>,
-    /// What is known of tools.
+    /// The tools, as far as they are known.
     pub offers: Vec<OfferedTools<'a>>,
     /// Whether the tools of every server that is used are known.
     pub is_complete: bool,
@@ -54,7 +54,7 @@ pub struct Unmatched {
     pub line: Option<usize>,
     /// The server whose tools it is about, when it is about one.
     pub server: Option<String>,
-    /// What it names.
+    /// The kind of thing that it names.
     pub what: Named,
     /// The name there is that is most like it.
     pub nearest: Option<String>,
@@ -64,7 +64,7 @@ pub struct Unmatched {
     pub is_rule: bool,
 }
 
-/// What an entry names.
+/// The kind of thing that an entry names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// A tool.
@@ -73,12 +73,12 @@ pub enum Named {
     Server,
 }
 
-/// What to look for.
+/// The entries to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looked {
     /// Everything that fits nothing.
     ForAll,
-    /// What was mistyped.
+    /// Mistyped ones only.
     ForMistyped,
 }
 
@@ -104,12 +104,12 @@ pub fn unmatched(
 struct Search<'a> {
     known: &'a Known<'a>,
     looked: Looked,
-    /// How many names may still be compared.
+    /// The number of names that may still be compared.
     left: Cell<usize>,
     found: Vec<Unmatched>,
 }
 
-/// What became of one name.
+/// The result for one name.
 enum Fit {
     Fits,
     /// Too little is known.
@@ -380,7 +380,7 @@ fn pattern_text(server: &ServerPattern) -> String {
     }
 }
 
-/// What the entries of a server's lists say about arguments, as rules that can be held against what its tools take.
+/// The entries of a server's lists with their arguments, as rules that can be held against what its tools take.
 pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<Rule> {
     let lists = [
         ("includeTools", server.include_tools.as_deref().unwrap_or_default(), Decision::Allow),
@@ -400,7 +400,7 @@ pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<
     entries.map(rule).collect()
 }
 
-/// Where an entry of a server's list stands: in the entry of the highest layer that has it.
+/// The place of an entry of a server's list: in the entry of the highest layer that has it.
 fn place_of(settings: &Settings, server: &ServerConfig, list: &str, text: &str) -> SettingsOrigin {
     let mut layers: Vec<_> = settings.layers.iter().collect();
     layers.sort_by_key(|layer| std::cmp::Reverse(layer.source));

@@ -27,7 +27,7 @@ struct AllowList {
 #[derive(Debug)]
 pub(crate) struct HoldingList {
     pub(crate) held_back: HeldBack,
-    /// Where it is written; `None` for the list of a run.
+    /// The place where it is written; `None` for the list of a run.
     pub(crate) origin: Option<SettingsOrigin>,
 }
 

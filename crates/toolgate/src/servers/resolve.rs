@@ -84,12 +84,12 @@ pub enum SetAsideReason {
     },
     /// There is a list `mcp.allowed` without it.
     NotAllowed {
-        /// Where that list is written; `None` when it is the list of a run.
+        /// The place of that list; `None` when it is the list of a run.
         list: Option<SettingsOrigin>,
     },
     /// A list `mcp.excluded` has it.
     Excluded {
-        /// Where it stands in that list.
+        /// The place in that list.
         list: Option<SettingsOrigin>,
     },
     /// `admin.mcp.enabled` is false: there are no servers but the built-in one.
@@ -115,7 +115,7 @@ pub enum SetAsideReason {
 }
 
 impl SetAsideReason {
-    /// Where it is written, when a file decides.
+    /// The place that says so, when a file decides.
     #[must_use]
     pub fn origin(&self) -> Option<SettingsOrigin> {
         match self {

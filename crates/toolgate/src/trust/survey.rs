@@ -66,7 +66,7 @@ pub struct SurveyedServer {
 /// A server that the folder did not bring, and that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedServer {
-    /// Where it is written.
+    /// The place where it is written.
     pub origin: SettingsOrigin,
     /// Its command line, address or name; `None` when its entry is broken.
     pub target: Option<String>,

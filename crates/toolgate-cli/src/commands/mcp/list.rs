@@ -82,13 +82,13 @@ impl Arguments {
         }
     }
 
-    /// What is typed behind the word for the detail.
+    /// The server that is typed behind the word for the detail.
     fn server(&self) -> Option<&str> {
         let is_detail = self.words.first().is_some_and(|word| detail_of(word).is_some());
         self.words.get(usize::from(is_detail)).map(String::as_str)
     }
 
-    /// What names must have in them, in the words of the person.
+    /// The text that names must have in them, in the words of the person.
     fn filter(&self) -> Option<&str> {
         self.server().or(self.matching.as_deref())
     }

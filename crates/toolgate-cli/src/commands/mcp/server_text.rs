@@ -85,7 +85,7 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
-    /// The same in words, with the place that says so.
+    /// The reason in words, with the place that says so.
     pub(crate) why: Option<String>,
     /// When it is tried again, in words.
     pub(crate) next_attempt: Option<String>,
