@@ -68,10 +68,10 @@ pub const SHELL_ROOM_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const SHELL_ROOM_SAID_BYTES_MAX: usize = 400;
 
 /// How long a room waits for what a shell left running in the background.
-pub const SHELL_ROOM_GRACE_MILLISECONDS: u64 = 1_500;
+pub const SHELL_ROOM_GRACE_MS: u64 = 1_500;
 
 /// How long nothing new may be recorded until a command that runs on has shown what it does.
-pub const SHELL_ROOM_SETTLED_MILLISECONDS: u64 = 250;
+pub const SHELL_ROOM_SETTLED_MS: u64 = 250;
 
 /// How often a room looks whether a command has ended.
-pub const SHELL_ROOM_POLL_MICROSECONDS: u64 = 300;
+pub const SHELL_ROOM_POLL_MS: u64 = 1;

@@ -13,10 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, setsid
 
 use super::walls::{self, LOG, PATH_FOLDERS, PROGRAMS, Stubs};
 use super::{Opening, ShellJob, ShellRun};
-use crate::limits::{
-    SHELL_ROOM_GRACE_MILLISECONDS, SHELL_ROOM_POLL_MICROSECONDS, SHELL_ROOM_SAID_BYTES_MAX,
-    SHELL_ROOM_SETTLED_MILLISECONDS,
-};
+use crate::limits::{SHELL_ROOM_GRACE_MS, SHELL_ROOM_POLL_MS, SHELL_ROOM_SAID_BYTES_MAX, SHELL_ROOM_SETTLED_MS};
 
 /// Where commands run.
 const FOLDER: &str = "/tmp/room/work";
@@ -152,7 +149,7 @@ fn watch(shell: Pid, time_max: Duration) -> io::Result<Option<i32>> {
             Ok(Some((pid, status))) => {
                 if pid == shell {
                     exit_code = status.exit_status();
-                    end = end.min(Instant::now() + Duration::from_millis(SHELL_ROOM_GRACE_MILLISECONDS));
+                    end = end.min(Instant::now() + Duration::from_millis(SHELL_ROOM_GRACE_MS));
                 }
                 continue;
             }
@@ -165,12 +162,12 @@ fn watch(shell: Pid, time_max: Duration) -> io::Result<Option<i32>> {
         if length > 0 && recorded.is_none_or(|(known, _)| known != length) {
             recorded = Some((length, Instant::now()));
         }
-        let settled = Duration::from_millis(SHELL_ROOM_SETTLED_MILLISECONDS);
+        let settled = Duration::from_millis(SHELL_ROOM_SETTLED_MS);
         if Instant::now() >= end || recorded.is_some_and(|(_, since)| since.elapsed() >= settled) {
             end_all()?;
             return Ok(exit_code);
         }
-        sleep(Duration::from_micros(SHELL_ROOM_POLL_MICROSECONDS));
+        sleep(Duration::from_millis(SHELL_ROOM_POLL_MS));
     }
 }
 
@@ -187,7 +184,7 @@ fn end_all() -> io::Result<()> {
         match wait(WaitOptions::NOHANG) {
             Err(Errno::CHILD) => return Ok(()),
             Ok(Some((_, WaitStatus { .. }))) => {}
-            Ok(None) => sleep(Duration::from_micros(SHELL_ROOM_POLL_MICROSECONDS)),
+            Ok(None) => sleep(Duration::from_millis(SHELL_ROOM_POLL_MS)),
             Err(error) => return Err(error.into()),
         }
     }
