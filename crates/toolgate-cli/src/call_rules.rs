@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use toolgate::audit::{ArgumentsKept, AuditOptions, Fsync, Unusual, UnusualUse};
+use toolgate::audit::{
+    AlertCommands, AlertRules, ArgumentsKept, AuditOptions, AuditSink as _, FileAudit, Fsync, Unusual, UnusualUse,
+};
 use toolgate::call::{CallRules, Confirmer, NobodyConfirms};
 use toolgate::policy::{Permissions, Presence};
 use toolgate::rulebook::{Rulebook, grants_last_in_run, lasting_of_run, mode_of_run};
@@ -11,6 +13,7 @@ use toolgate::{Asker, Setup};
 
 use toolgate::shape::visible;
 
+use crate::commands::audit::check;
 use crate::configured::tell;
 use crate::confirm::AnswersYes;
 use crate::error::{CommandError, Result};
@@ -43,18 +46,25 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
         Arc::new(NobodyConfirms)
     };
     let presence = if options.yes || can_ask { Presence::Interactive } else { Presence::Headless };
-    let rules = common(session, setup, presence)?;
+    let rulebook = rulebook(session, setup)?;
     if let Some(host) = session.lasting() {
+        let rules = common(session, setup, presence, rulebook)?;
         let session = Some(host.host().calls().session().clone());
         return Ok(CallRules { confirmer, audit: host.audit(), session, ..rules });
     }
     let talk = session.printer.talk().clone();
+    let audit = session.audit(&setup.env, audit_options(&setup.settings));
+    // A change of the rules stands in the record before the first call that they decide.
+    if let Err(error) = audit.rules_in_force(&setup.rules_in_force(&rulebook)) {
+        talk.error(&CommandError::from(error.while_doing("a change of the rules is not in the record")));
+    }
+    let rules = common(session, setup, presence, rulebook)?;
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
         talk.error(&CommandError::from(error));
     }
-    let audit = session.audit(&setup.env, audit_options(&setup.settings));
     let told = talk.clone();
     let audit = audit.on_unusual(move |unusual| words(unusual).iter().for_each(|words| told.line(words)));
+    let audit = with_alerts(session, setup, audit);
     let audit = audit.on_trouble(move |error| talk.error(&CommandError::from(error)));
     Ok(CallRules { confirmer, audit: Arc::new(audit), ..rules })
 }
@@ -62,11 +72,10 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
 /// For a command that shows tools: what would be asked about is there to be called.
 pub(crate) fn for_listing(session: &Session, setup: &Setup) -> Result<CallRules> {
     let presence = if session.options().headless { Presence::Headless } else { Presence::Interactive };
-    common(session, setup, presence)
+    common(session, setup, presence, rulebook(session, setup)?)
 }
 
-fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRules> {
-    let rulebook = rulebook(session, setup)?;
+fn common(session: &Session, setup: &Setup, presence: Presence, rulebook: Rulebook) -> Result<CallRules> {
     Ok(CallRules {
         permissions: Permissions::new(rulebook.policy),
         checkers: rulebook.checkers,
@@ -80,12 +89,28 @@ fn common(session: &Session, setup: &Setup, presence: Presence) -> Result<CallRu
     })
 }
 
+/// Holds calls against the limits of the settings, when there are any.
+fn with_alerts(session: &Session, setup: &Setup, audit: FileAudit) -> FileAudit {
+    let talk = session.printer.talk().clone();
+    let rules = AlertRules::of(&setup.settings);
+    rules.problems.iter().for_each(|problem| talk.line(&format!("{} {problem}", talk.paint().yellow("warning:"))));
+    // The variables of a folder's `.env` are none of the command's.
+    let commands = (!rules.is_empty()).then(|| AlertCommands::new(session.env()));
+    audit.on_alert(&Arc::new(rules), move |alert| {
+        if alert.line {
+            talk.line(&check::line(alert));
+        }
+        commands.iter().for_each(|commands| commands.tell(alert));
+    })
+}
+
 /// What is unusual about a call, for the person at the terminal; they need not be told that they type something for the first time.
 fn words(unusual: &Unusual) -> Option<String> {
     let (server, tool) = (visible::line(&unusual.server), visible::line(&unusual.tool));
     match unusual.what {
-        UnusualUse::FirstCallByAsker if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
-        UnusualUse::FirstCallByAsker => Some(format!("unusual: `{tool}` of {server} was never called before")),
+        // The person knows what they type.
+        UnusualUse::NewTool if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
+        UnusualUse::NewTool => Some(format!("unusual: `{tool}` of {server}, known for weeks, was never called before")),
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),
         UnusualUse::FirstWriteAfterReads => {
             Some(format!("unusual: `{tool}` may change something, and {server} was only read from before"))

@@ -11,6 +11,7 @@ mod chat;
 
 mod call_rules;
 mod configured;
+mod permission_record;
 mod said;
 mod similar;
 mod trouble;

@@ -11,9 +11,11 @@ use toolgate::trust::{
 };
 
 use crate::columns::short;
+use crate::commands::trust::change_of;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::limits::LABEL_CHARS_MAX;
+use crate::permission_record::record;
 use crate::prompt::{List, Prompt};
 use crate::question::Asker;
 use crate::session::Session;
@@ -56,6 +58,7 @@ pub(crate) fn settle(env: &HostEnv, settings: &Settings, folder: &Folder, talk: 
         survey_text::lines(&found, folder.path(), talk.paint()).iter().for_each(|line| talk.line(line));
         let Answer::Keep(level) = ask_about_folder(talk, folder)? else { return Ok(Settled::AsBefore) };
         keep(env, settings, folder, level)?;
+        record(env, talk, &change_of(folder.path(), (None, level), &[]));
         return Ok(Settled::Anew);
     }
     if folder.unconfirmed().is_empty() {
@@ -66,6 +69,8 @@ pub(crate) fn settle(env: &HostEnv, settings: &Settings, folder: &Folder, talk: 
         return Ok(Settled::AsBefore);
     }
     confirm(env, folder.path(), settings, &wanted)?;
+    let wanted: Vec<String> = wanted.into_iter().collect();
+    record(env, talk, &change_of(folder.path(), (None, TrustLevel::Folder), &wanted));
     Ok(Settled::Anew)
 }
 

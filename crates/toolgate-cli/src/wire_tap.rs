@@ -1,7 +1,8 @@
-//! `--debug`: every frame to and from every server as a line on stderr.
+//! `--debug`: every frame to and from every server as a line on stderr, with secrets covered.
 
 use std::sync::Arc;
 
+use toolgate::audit::covered_text;
 use toolgate::connect::WireTap;
 use toolgate::shape::visible;
 use toolgate::wire::Direction;
@@ -18,6 +19,7 @@ pub(crate) fn shown_on(talk: &Arc<Talk>) -> WireTap {
         };
         let frame = String::from_utf8_lossy(frame);
         let who = format!("{} {arrow}", visible::line(server));
-        talk.line(&format!("{} {}", talk.paint().dim(who), visible::line(frame.trim_end())));
+        let frame = covered_text(frame.trim_end());
+        talk.line(&format!("{} {}", talk.paint().dim(who), visible::line(&frame)));
     })
 }

@@ -4,10 +4,12 @@
 mod expose;
 mod kept;
 mod login;
+mod record;
 
 pub use expose::*;
 pub use kept::*;
 pub use login::*;
+pub use record::*;
 
 /// One settings file: a thousand servers need a twentieth of it.
 pub const SETTINGS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -330,93 +332,6 @@ pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;
 /// Entries of a list of tools that an error names.
 pub const FILTER_ENTRIES_LISTED_MAX: usize = 5;
 
-/// One file of the audit log; a new one is begun after that. About twenty thousand calls, read in a blink.
-pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// Files of the audit log that are looked at; each has twenty thousand calls.
-pub const AUDIT_FILES_MAX: usize = 100_000;
-
-/// One line of the audit log. What we write is a quarter of it at most.
-pub const AUDIT_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-/// The arguments of one call in the audit log, as JSON; what is larger is cut further.
-pub const AUDIT_ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
-
-/// The same when arguments are kept in full.
-pub const AUDIT_FULL_ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
-
-/// Values in the arguments of one call that are kept in the audit log; the others are counted.
-pub const AUDIT_ARGUMENT_VALUES_MAX: usize = 1_000;
-
-/// The same for arguments that are too large even so.
-pub const AUDIT_FEW_ARGUMENT_VALUES_MAX: usize = 50;
-
-/// One text in the arguments of a call that is kept whole in the audit log.
-pub const AUDIT_TEXT_CHARS_MAX: usize = 2_000;
-
-/// What is kept of a longer one, besides its length and hash.
-pub const AUDIT_CUT_TEXT_CHARS: usize = 200;
-
-/// How much of a text is searched for secrets; more of it is never kept.
-pub const AUDIT_SEARCHED_CHARS_MAX: usize = 8_000;
-
-/// A name in the audit log: of a tool, a session, a folder, a rule.
-pub const AUDIT_NAME_CHARS_MAX: usize = 512;
-
-/// An error message, or a word of explanation, in the audit log.
-pub const AUDIT_MESSAGE_CHARS_MAX: usize = 1_000;
-
-/// Words of explanation about one verdict in the audit log.
-pub const AUDIT_ADJUSTMENTS_MAX: usize = 16;
-
-/// Schemas looked at to learn which arguments of one call are secret; references may go in circles.
-pub const AUDIT_SCHEMA_LOOKUPS_MAX: usize = 10_000;
-
-/// How long to wait for another process that writes to the audit log; one record takes microseconds.
-pub const AUDIT_LOCK_MS: u64 = 5_000;
-
-/// How long to wait before asking for the lock of the audit log again.
-pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
-
-/// How long records may wait for the disk when they are written through at intervals.
-pub const AUDIT_FSYNC_MS: u64 = 1_000;
-
-/// How long whoever wrote to the audit log keeps others from it after the last record: longer than a call takes that follows another.
-pub const AUDIT_TURN_MS: u64 = 2;
-
-/// How long whoever writes to the audit log without a pause keeps others from it.
-pub const AUDIT_TURN_MS_MAX: u64 = 8;
-
-/// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.
-pub const AUDIT_BEGUN_MAX: usize = 256;
-
-/// The longest of these that is remembered.
-pub const AUDIT_BEGUN_BYTES_MAX: usize = 16 * 1024;
-
-/// The start of a torn line that is kept with the record of its repair.
-pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;
-
-/// The file of tools that were called before: room for fifty thousand of them.
-pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
-
-/// How much of the newest records is read to make that file anew; it takes less than a second.
-pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Calls of one server within a minute that are nothing unusual: one for every second.
-pub const AUDIT_MINUTE_CALLS_MAX: u32 = 60;
-
-/// Servers whose calls are counted at once to find bursts; the one that was silent longest makes room.
-pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
-
-/// Findings about the audit log that are told one by one; the others are counted.
-pub const AUDIT_FINDINGS_MAX: usize = 200;
-
-/// Files that the record of one change of permissions lists; more are counted. A rulebook has a few.
-pub const AUDIT_CHANGED_FILES_MAX: usize = 100;
-
-/// Kinds of calls that the record of changed rules lists as decided otherwise. The first ones tell what happened; `policy simulate` lists all.
-pub const AUDIT_IMPACT_CASES_MAX: usize = 20;
-
 /// The file of what was allowed for good: room for thousands of grants.
 pub const GRANTS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -437,9 +352,6 @@ pub const SHELL_PARSES_MAX: usize = 8;
 
 /// What is kept while one shell command is decided: its other arguments once for each simple command in it.
 pub const SHELL_CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The same for all texts of one call together.
-pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 
 /// Words of a program that runs others in which the beginning of what it runs is looked for; each is compared with all that follow.
 pub const SHELL_RUNNER_WORDS_MAX: usize = 64;

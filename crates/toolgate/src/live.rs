@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::HostEvent;
 use crate::host::{Host, Reconciled};
 use crate::limits::SETTINGS_LOOK_MS;
+use crate::rulebook::Rulebook;
 use crate::settings::Severity;
 use crate::setup::{Setup, SetupOptions};
 use crate::trust::FolderTrust;
@@ -115,6 +116,7 @@ impl LiveSettings {
         }
         let changed = host.reconcile(servers);
         host.use_rules(&rules);
+        note_rules(host, &setup, rules).await;
         self.setup = setup;
         Ok(changed)
     }
@@ -127,6 +129,15 @@ impl LiveSettings {
                 host.tell(HostEvent::SettingsRefused(error));
             }
         }
+    }
+}
+
+/// Records that the rules are others now, away from what waits for servers.
+async fn note_rules(host: &Host, setup: &Setup, rules: Rulebook) {
+    let (setup, audit) = (setup.clone(), host.calls().audit().clone());
+    let noted = tokio::task::spawn_blocking(move || audit.rules_in_force(&setup.rules_in_force(&rules)));
+    if let Ok(Err(error)) = noted.await {
+        tracing::warn!("a change of the rules is not recorded: {error}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::audit::RulesInForce;
 use crate::env::{HostDirs, HostEnv};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{self, EntryError};
@@ -48,6 +49,8 @@ pub struct Setup {
     /// What could not be read besides settings files. None of it stops the rest.
     pub troubles: Vec<Error>,
     rules: RulebookOptions,
+    /// Whether options of this run decide which servers and settings there are, or which rules.
+    has_options: bool,
     /// The names that only the `.env` file of the project has.
     of_project: Vec<String>,
 }
@@ -106,14 +109,34 @@ impl Setup {
         let entries = servers.active.iter().flat_map(|server| unreadable_entries(server));
         servers.diagnostics.extend(entries.collect::<Vec<_>>());
         let rules = options.rules.clone();
+        let has_options = options.config.is_some()
+            || options.allowed_servers.is_some()
+            || options.trust_folder.is_some()
+            || !options.disabled_for_session.is_empty()
+            || rules.policies.is_some()
+            || rules.allowed_tools.is_some();
         let (env, settings) = (Arc::new(env), Arc::new(settings));
-        Ok(Self { env, settings, folder, servers, env_file: found.file, of_project, troubles, rules })
+        Ok(Self { env, settings, folder, servers, env_file: found.file, of_project, troubles, rules, has_options })
     }
 
     /// The rules of the run, with what is wrong with them.
     #[must_use]
     pub fn rulebook(&self) -> Rulebook {
         Rulebook::read(&self.env, &self.settings, &self.servers, &self.folder, &self.rules)
+    }
+
+    /// These rules, as the record looks at them.
+    #[must_use]
+    pub fn rules_in_force<'a>(&'a self, book: &'a Rulebook) -> RulesInForce<'a> {
+        RulesInForce {
+            folder: &self.env.workspace,
+            policies: book.files.iter().filter(|file| !file.is_named).map(|file| file.path.as_path()).collect(),
+            settings: self.settings.layers.iter().filter_map(|layer| layer.path.as_deref()).collect(),
+            has_options: self.has_options,
+            policy: &book.policy,
+            servers: &self.servers.active,
+            folder_is_trusted: self.folder.is_vouched_for(),
+        }
     }
 
     /// The servers that may be started. What the folder brings is recorded when that is the first time.

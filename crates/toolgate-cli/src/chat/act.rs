@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use toolgate::Interest;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::policy::Mode;
 use toolgate::rulebook::mode_of_run;
 
@@ -13,6 +14,7 @@ use crate::columns::{filled, width};
 use crate::commands;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::record;
 
 /// Clears a terminal, and puts the cursor at its beginning.
 const CLEAR: &[u8] = b"\x1b[2J\x1b[3J\x1b[H";
@@ -122,8 +124,14 @@ impl Chat<'_> {
         let configured = self.session.configured()?;
         let setup = configured.setup();
         let in_force = mode_of_run(Some(mode), &setup.settings, &setup.folder)?;
+        let before = self.standing.mode();
         self.session.set_mode(mode);
         self.standing.set_mode(in_force);
+        if before != in_force {
+            let change = PermissionChange::new(PermissionKind::Mode, "session").before(before.as_str());
+            let change = change.after(in_force.as_str()).in_session(self.host.host().calls().session().to_string());
+            record(self.session.env(), self.session.printer.talk(), &change);
+        }
         self.session.printer.line(&format!("mode {}", in_force.as_str()))?;
         if in_force != mode {
             self.session.printer.talk().line("the folder is not trusted, so nothing more is let through");

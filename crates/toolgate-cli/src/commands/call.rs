@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use toolgate::audit::covered_text;
 use toolgate::call::arguments as typed;
 use toolgate::policy::Verdict;
 use toolgate::registry::{CatalogTool, ToolId};
@@ -125,8 +126,9 @@ impl Calling<'_> {
         };
         printer.talk().waits_no_more();
         printer.talk().give_up_question();
+        let given = self.arguments.args.as_deref();
         let took = outcome.report().map_or_else(|| started.elapsed(), |report| report.took);
-        let ended = Ended { name, tool: &tool, arguments: &arguments, outcome: &outcome, took };
+        let ended = Ended { name, tool: &tool, arguments: &arguments, given, outcome: &outcome, took };
         match printer.form() {
             Form::Json => ended.print_json(printer),
             Form::Text => ended.print_text(printer, self.arguments.raw),
@@ -236,6 +238,8 @@ struct Ended<'a> {
     name: &'a str,
     tool: &'a CatalogTool,
     arguments: &'a RawJson,
+    /// The value of `--args`.
+    given: Option<&'a str>,
     outcome: &'a CallOutcome,
     took: Duration,
 }
@@ -332,7 +336,7 @@ impl Ended<'_> {
                 let hint = "look before you call it again; it is not repeated, since doing it twice may not be like doing it once";
                 CommandError::new(Ending::Unreachable, "outcome_unknown", words).hint(hint)
             }
-            CallOutcome::Denied(verdict) => denied(name, self.arguments, verdict),
+            CallOutcome::Denied(verdict) => denied(name, self.arguments, self.given, verdict),
             CallOutcome::Refused { reason } => {
                 let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 CommandError::new(Ending::Denied, "refused", format!("`{name}` was not called: you said no{why}"))
@@ -345,15 +349,32 @@ impl Ended<'_> {
     }
 }
 
+/// The arguments as they may stand in a hint. Those that came by stdin or from a file came that way for a reason, and a secret is not repeated.
+fn repeated(arguments: &str, given: Option<&str>) -> Option<String> {
+    match given {
+        Some("-") => Some("-".to_owned()),
+        Some(file) if file.starts_with('@') => Some(quoted(file)),
+        _ if arguments == "{}" || arguments.len() > HINT_ARGUMENTS_BYTES_MAX || arguments.contains(['\'', '\n']) => {
+            None
+        }
+        _ if covered_text(arguments) != arguments => None,
+        _ => Some(format!("'{arguments}'")),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./@".contains(letter);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Why the rules forbid a call, and what to do about it.
-fn denied(name: &str, arguments: &RawJson, verdict: &Verdict) -> CommandError {
+fn denied(name: &str, arguments: &RawJson, given: Option<&str>, verdict: &Verdict) -> CommandError {
     let mut words = format!("`{name}` was not called: {verdict}");
     words.extend(verdict.deny_message().map(|message| format!("; {message}")));
     let error = CommandError::new(Ending::Denied, "denied", words);
     let error =
         if verdict.asks_nobody() { error.hint("`--yes` answers the question for this one call") } else { error };
-    let given = arguments.as_str();
-    let is_repeated = given != "{}" && given.len() <= HINT_ARGUMENTS_BYTES_MAX && !given.contains(['\'', '\n']);
-    let with = if is_repeated { format!(" --args '{given}'") } else { String::new() };
+    let with = repeated(arguments.as_str(), given).map(|words| format!(" --args {words}")).unwrap_or_default();
     error.hint(format!("`toolgate policy explain {name}{with}` shows how that is decided"))
 }

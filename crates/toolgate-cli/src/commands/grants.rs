@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use toolgate::RawJson;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::grants::{Grant, GrantScope, GrantState, Grants};
 use toolgate::shape::visible;
 
@@ -11,6 +12,7 @@ use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
 use crate::limits::LABEL_CHARS_MAX;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 use crate::similar::did_you_mean;
@@ -45,6 +47,8 @@ pub(crate) struct RevokeArguments {
     /// All there are
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command.
@@ -111,6 +115,10 @@ fn revoke(session: &mut Session, grants: &Grants, arguments: &RevokeArguments) -
                 .hint("say in one way which grants are meant"));
         }
     };
+    for grant in &taken {
+        let change = PermissionChange::new(PermissionKind::Revoke, format!("{} of {}", grant.id, grant.server));
+        arguments.reason.record(session, change.before(allowed(grant)));
+    }
     let printer = &mut session.printer;
     if printer.form() == Form::Json {
         printer

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use toolgate::HostEnv;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::settings::{self, LoadOptions, Settings};
 use toolgate::shape::visible;
 use toolgate::trust::{
@@ -17,6 +18,7 @@ use crate::configured::of_broken;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
+use crate::permission_record::Reason;
 use crate::printer::{Form, Printer};
 use crate::runtime::client;
 use crate::runtime::frames::Wants;
@@ -60,6 +62,8 @@ pub(crate) struct Arguments {
     /// Of its servers use only this one; the others wait until they are confirmed (may be repeated)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["parent", "deny", "list", "revoke"])]
     entry: Vec<String>,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command. It starts nothing.
@@ -68,7 +72,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         return list(session);
     }
     if arguments.revoke {
-        return revoke(session, arguments.path.as_deref());
+        return revoke(session, arguments.path.as_deref(), &arguments.reason);
     }
     let looked = Looked::at(session.env(), arguments)?;
     if session.printer.form() == Form::Text {
@@ -89,7 +93,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         session.printer.line("nothing was decided")?;
         return Ok(Ending::Done);
     };
+    let before = Rules::read(session.env())?.deciding(looked.folder.path()).map(|rule| rule.level.to_string());
     let kept = looked.keep(level, &arguments.entry)?;
+    arguments.reason.record(session, change_of(looked.folder.path(), (before, level), &arguments.entry));
     if level == TrustLevel::Not {
         end_servers(session, looked.folder.path());
     }
@@ -98,6 +104,21 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Form::Text => kept.print(&mut session.printer, &looked)?,
     }
     Ok(Ending::Done)
+}
+
+/// A decision about a folder, for the record.
+pub(crate) fn change_of(
+    folder: &Path,
+    (before, after): (Option<String>, TrustLevel),
+    entries: &[String],
+) -> PermissionChange {
+    let kind = if after == TrustLevel::Not { PermissionKind::Distrust } else { PermissionKind::Trust };
+    let after = match entries {
+        [] => after.to_string(),
+        entries => format!("confirmed: {}", entries.join(", ")),
+    };
+    let change = PermissionChange::new(kind, folder.display().to_string()).after(after);
+    before.into_iter().fold(change, PermissionChange::before)
 }
 
 /// Has the runtime end what it keeps there. Whoever uses something of it at the moment is the last to do so: the next command is refused.
@@ -235,7 +256,7 @@ fn existing_folder(env: &HostEnv, path: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-fn revoke(session: &mut Session, path: Option<&Path>) -> Result<Ending> {
+fn revoke(session: &mut Session, path: Option<&Path>, reason: &Reason) -> Result<Ending> {
     let env = session.env();
     let rules = Rules::read(env)?;
     let written = path.map_or_else(|| env.workspace.clone(), |path| env.workspace.join(path));
@@ -262,6 +283,8 @@ fn revoke(session: &mut Session, path: Option<&Path>) -> Result<Ending> {
     if let Some(rule) = &removed {
         remove_rule(env, &rule.path)?;
         forget(env, &folder)?;
+        let change = PermissionChange::new(PermissionKind::TrustRevoked, rule.folder().display().to_string());
+        reason.record(session, change.before(rule.level.as_str()));
         end_servers(session, &rule.folder());
     }
     let left = Rules::read(env)?.deciding(&folder).cloned();

@@ -51,7 +51,6 @@ fn the_answer_goes_to_stdout_and_everything_else_to_stderr() {
             --- stdout
             It said hi.
             --- stderr
-            unusual: `echo` of one was never called before
             echo {"message":"hi"}: completed
             --- exit 0
             "#,

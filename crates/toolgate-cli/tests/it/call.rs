@@ -330,3 +330,22 @@ fn the_settings_say_which_variables_children_get() {
     let output = room.command(["call", "run_shell_command", command]).run().unwrap();
     assert!(output.stdout.contains("[allowed] [] [ordinary]"), "{}", output.transcript());
 }
+
+#[test]
+fn a_hint_repeats_no_arguments_that_were_not_typed_and_no_secret() {
+    let room = Room::new().server("s", &sample("s")).with_questions();
+    room.world.write_in_workspace("request.json", "{\"message\": \"from-a-file\"}\n").unwrap();
+    let cases: [(&[&str], &str, &str, &str); 4] = [
+        (&["message=typed"], "", "explain echo --args '{\"message\":\"typed\"}'`", "nothing"),
+        (&["--args", "-"], "{\"message\": \"from-stdin\"}", "explain echo --args -`", "from-stdin"),
+        (&["--args", "@request.json"], "", "explain echo --args @request.json`", "from-a-file"),
+        (&["message=password=hunter2"], "", "explain echo`", "hunter2"),
+    ];
+    for (words, input, expected, secret) in cases {
+        let all = ["call", "echo", "--headless"].iter().chain(words).copied();
+        let output = room.command(all).input(input).run().unwrap();
+        assert_eq!(output.code(), Some(3), "{words:?}: {}", output.transcript());
+        let said = output.stderr.as_str();
+        assert!(said.contains(expected) && !said.contains(secret), "{words:?}: {said}");
+    }
+}

@@ -38,6 +38,8 @@ mod killed;
 mod stderr_secrets;
 
 mod audit;
+mod audit_alerts;
+mod audit_permissions;
 mod completions;
 mod debug;
 mod doctor;

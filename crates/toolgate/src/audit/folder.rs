@@ -1,7 +1,7 @@
 //! The folder of the log: what its files are called, who may read them, and the lock that writers take turns with.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -46,6 +46,35 @@ impl AuditFolder {
     /// The file of tools that were called before.
     pub(super) fn seen(&self) -> PathBuf {
         self.0.join("seen.jsonl")
+    }
+
+    /// The file of rules that were in force last.
+    pub(super) fn rules(&self) -> PathBuf {
+        self.0.join("rules.json")
+    }
+
+    /// The file beside the folder that says that there was a log once.
+    fn mark(&self) -> PathBuf {
+        self.0.with_file_name(MARK)
+    }
+
+    /// Notes that there is a log. Whether that was noted before.
+    pub(super) fn note_begun(&self, at: &str) -> io::Result<bool> {
+        if about(&self.mark())?.is_some() {
+            return Ok(true);
+        }
+        let mut file = open(&self.mark(), OpenOptions::new().create(true).truncate(false).write(true))?;
+        writeln!(file, "{{\"begun\":\"{at}\"}}")?;
+        Ok(false)
+    }
+
+    /// The time a log was begun, as far as it is noted.
+    pub(super) fn begun(&self) -> Option<String> {
+        let file = open(&self.mark(), OpenOptions::new().read(true)).ok()?;
+        let mut text = String::new();
+        file.take(MARK_BYTES_MAX).read_to_string(&mut text).ok()?;
+        let said: Option<Begun> = serde_json::from_str(&text).ok();
+        Some(said.map_or_else(|| "an unknown time".to_owned(), |said| said.begun))
     }
 
     fn lock(&self) -> PathBuf {
@@ -133,6 +162,18 @@ impl AuditFolder {
     fn open_waiting(&self) -> io::Result<File> {
         open(&self.0.join("waiting"), OpenOptions::new().create(true).truncate(false).read(true).write(true))
     }
+}
+
+/// The name of the file that says that there was a log once. It stands beside the folder, so that it is there when the folder is gone.
+pub(super) const MARK: &str = "audit-begun.json";
+
+/// The most that is read of it.
+const MARK_BYTES_MAX: u64 = 1024;
+
+/// The content of that file.
+#[derive(serde::Deserialize)]
+struct Begun {
+    begun: String,
 }
 
 /// What the file that is written now is called.

@@ -1,5 +1,6 @@
 //! What the lines of a call say: an [`AuditRecord`] with its secrets covered and everything bounded.
 
+use super::alerts::Alert;
 use super::members::Members;
 use super::record::AuditRecord;
 use super::redact::{self, ArgumentsKept};
@@ -43,7 +44,7 @@ pub(super) fn beginning(record: &AuditRecord, keep: ArgumentsKept) -> String {
 }
 
 /// How a call ended, with what is unusual about it: what stands behind all that was known when it began.
-pub(super) fn ending(record: &AuditRecord, flags: &[UnusualUse]) -> String {
+pub(super) fn ending(record: &AuditRecord, flags: &[UnusualUse], alerts: &[Alert]) -> String {
     Members::of(|members| {
         members.text("outcome", record.outcome);
         members.object_or_null("error", record.error.as_ref(), |members, (kind, said)| {
@@ -53,6 +54,11 @@ pub(super) fn ending(record: &AuditRecord, flags: &[UnusualUse]) -> String {
         members.number("durationMs", u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX));
         members.number_or_null("resultBytes", record.result_bytes);
         members.texts("unusual", flags.iter().map(|flag| flag.as_str()));
+        if !alerts.is_empty() {
+            let names: Vec<_> =
+                alerts.iter().filter(|alert| alert.flag).map(|alert| redact::name(&alert.name)).collect();
+            members.texts("alerts", names.iter().map(|name| &**name));
+        }
     })
 }
 

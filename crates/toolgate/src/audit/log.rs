@@ -186,6 +186,11 @@ impl AuditLog {
         Ok(open)
     }
 
+    /// The time a log was begun, as far as it is noted beside the folder.
+    pub(super) fn begun(&self) -> Option<String> {
+        self.folder.begun()
+    }
+
     /// Why it cannot be read.
     pub(super) fn cannot_read(&self, error: &io::Error) -> Error {
         cannot_read(&self.folder, error)

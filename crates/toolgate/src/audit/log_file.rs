@@ -94,6 +94,7 @@ impl LogFile {
         let full = self.folder.full_numbers()?.last().copied();
         let head = Head::read(&self.folder)?;
         let is_new = head.is_none() && full.is_none() && !has_current;
+        let had_log = self.folder.note_begun(at)?;
         let found = match &current {
             Some((_, tail)) => end_of(tail),
             None => self.end_of_full(full)?,
@@ -125,8 +126,9 @@ impl LogFile {
             }
             None => self.begin(full.unwrap_or(0).max(file_of_head).saturating_add(1), at)?,
         }
-        if head.is_none() && !is_new {
-            self.append(kind::RESUMED, at, &[&Members::of(|what| what.text("without", HEAD))])?;
+        let without = if is_new { "audit" } else { HEAD };
+        if head.is_none() && (!is_new || had_log) {
+            self.append(kind::RESUMED, at, &[&Members::of(|what| what.text("without", without))])?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::alerts::{Alert, AlertFacts, Alerts};
 use super::chain::kind;
 use super::folder::AuditFolder;
 use super::line::{beginning, ending};
@@ -21,6 +22,9 @@ use crate::env::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{AUDIT_BEGUN_BYTES_MAX, AUDIT_BEGUN_MAX, AUDIT_FSYNC_MS, AUDIT_TURN_MS, AUDIT_TURN_MS_MAX};
 
+/// The unusual things about a call, and the limits that it passed.
+pub(super) type Noticed = (Vec<UnusualUse>, Vec<Alert>);
+
 /// What one process knows while it writes.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -35,6 +39,8 @@ pub(super) struct Writer {
     seen: Seen,
     /// What stands in the lines of calls that have begun and not ended, by the number of that line: the line of the ending says it again.
     begun: HashMap<u64, Begun>,
+    /// The limits that calls are held against.
+    pub(super) alerts: Alerts,
     synced_at: Option<Instant>,
     /// Calls that could not be written down since the last one that could.
     missed: u64,
@@ -72,6 +78,7 @@ impl Writer {
             is_active: false,
             seen: Seen::default(),
             begun: HashMap::new(),
+            alerts: Alerts::default(),
             synced_at: None,
             missed: 0,
             last_error: None,
@@ -210,19 +217,25 @@ impl Writer {
     }
 
     /// Writes down how a call ended. What is unusual about it.
-    pub(super) fn keep(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> io::Result<Vec<UnusualUse>> {
+    pub(super) fn keep(&mut self, record: &AuditRecord, keep: ArgumentsKept) -> io::Result<Noticed> {
+        let alerts = if self.alerts.is_idle() { Vec::new() } else { self.alerts(record) };
         let flags = judge(record, millis(record.at), &mut self.log.counted, &mut self.seen);
         let started = record.begun.map(|number| format!("\"started\":{number},")).unwrap_or_default();
         let begun = match record.begun.and_then(|number| self.begun.remove(&number)) {
             Some(begun) => begun,
             None => Begun::of(record, keep),
         };
-        let parts = [&started, &begun.members, ",", &ending(record, &flags)];
+        let parts = [&started, &begun.members, ",", &ending(record, &flags, &alerts)];
         self.log.append(kind::CALL, &begun.at, &parts)?;
         if let Err(error) = self.seen.write(&self.folder) {
             self.incomplete(&error);
         }
-        Ok(flags)
+        Ok((flags, alerts))
+    }
+
+    fn alerts(&mut self, record: &AuditRecord) -> Vec<Alert> {
+        self.alerts.know_recent(&self.folder);
+        self.alerts.look(&AlertFacts::of_record(record, &self.seen))
     }
 
     /// Writes down a change of permissions. The number of the record.

@@ -7,6 +7,9 @@ mod record;
 
 mod redact;
 
+mod alert_command;
+mod alert_rules;
+mod alerts;
 mod chain;
 mod folder;
 mod head;
@@ -24,17 +27,23 @@ mod moment;
 mod open_calls;
 mod permission;
 mod query;
+mod rules_noted;
 mod stats;
 mod stored;
 mod stored_change;
 mod verify;
 
+pub use alert_command::AlertCommands;
+pub use alert_rules::AlertRules;
+pub use alerts::{Alert, AlertReplay};
 pub use log::AuditLog;
 pub use moment::moment;
 pub use permission::{ChangedFile, ImpactCase, PermissionChange, PermissionImpact, PermissionKind, RecordedPerson};
 pub use query::Query;
 pub use record::{AuditRecord, AuditSink, NoAudit};
+pub use redact::covered_text;
 pub(crate) use redact::has_secrets;
+pub use rules_noted::RulesInForce;
 pub use stats::{Latency, Statistics, ToolStatistics};
 pub use stored::{StoredCall, StoredError, StoredRule};
 pub use stored_change::{StoredChange, StoredFile, StoredImpact, StoredPerson};

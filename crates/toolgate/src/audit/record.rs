@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use toolgate_wire::RawJson;
 
 use super::permission::PermissionChange;
+use super::rules_noted::RulesInForce;
 use crate::asker::Asker;
 use crate::error::Result;
 use crate::policy::{Mode, Presence, Verdict};
@@ -77,6 +78,16 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// When it cannot be written down.
     fn permission_changed(&self, change: &PermissionChange) -> Result<()> {
         let _no_trace_is_needed = change;
+        Ok(())
+    }
+
+    /// Looks at the rules that calls are decided by from now on, and records them when they are others than they were. It may wait for disks and
+    /// locks.
+    ///
+    /// # Errors
+    /// When a change cannot be written down.
+    fn rules_in_force(&self, rules: &RulesInForce<'_>) -> Result<()> {
+        let _no_trace_is_needed = rules;
         Ok(())
     }
 

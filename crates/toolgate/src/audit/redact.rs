@@ -3,6 +3,8 @@
 //! A value is secret by the name it stands behind, by its schema (`format: password`, `writeOnly`), or by its form. Of a longer text only the
 //! part that is secret is covered, so that a command line stays one.
 
+mod command_words;
+mod named_value;
 mod secret_name;
 mod secret_schema;
 
@@ -17,7 +19,7 @@ use crate::canonical_json;
 use crate::limits::{
     AUDIT_ARGUMENT_VALUES_MAX, AUDIT_ARGUMENTS_BYTES_MAX, AUDIT_CUT_TEXT_CHARS, AUDIT_FEW_ARGUMENT_VALUES_MAX,
     AUDIT_FULL_ARGUMENTS_BYTES_MAX, AUDIT_MESSAGE_CHARS_MAX, AUDIT_NAME_CHARS_MAX, AUDIT_SEARCHED_CHARS_MAX,
-    AUDIT_SEARCHED_CHARS_TOTAL_MAX, AUDIT_TEXT_CHARS_MAX,
+    AUDIT_SEARCHED_CHARS_TOTAL_MAX, AUDIT_TEXT_CHARS_MAX, AUDIT_TEXT_DEPTH_MAX,
 };
 use crate::servers::secret_text::{self, COVERED};
 
@@ -63,7 +65,7 @@ pub(super) struct Kept {
 /// Whether something among arguments is secret, as far as that can be told.
 pub(crate) fn has_secrets(arguments: &RawJson, schema: Option<&RawJson>) -> bool {
     let schema = SecretSchema::of(schema);
-    let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX };
+    let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX, depth: 0 };
     match arguments.read() {
         Ok(mut value) => cover.value(&mut value, &schema.top()),
         // What cannot be looked into is not called harmless.
@@ -82,7 +84,7 @@ pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: Arg
     let mut covered = 0;
     if keep == ArgumentsKept::Redacted {
         let schema = SecretSchema::of(schema);
-        let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX };
+        let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX, depth: 0 };
         cover.value(&mut value, &schema.top());
         covered = cover.covered;
     }
@@ -116,6 +118,21 @@ pub(super) fn message(text: &str) -> String {
     shortened(&secret_text::covered(&start), AUDIT_MESSAGE_CHARS_MAX).into_owned()
 }
 
+/// A text as it may be shown: what is secret in it covered, also where it is JSON. The one redactor behind every place that shows what others
+/// said.
+#[must_use]
+pub fn covered_text(text: &str) -> Cow<'_, str> {
+    let trimmed = text.trim();
+    if trimmed.starts_with(['{', '['])
+        && let Ok(mut value) = serde_json::from_str::<Value>(trimmed)
+    {
+        let mut cover = Cover { covered: 0, chars_left: AUDIT_SEARCHED_CHARS_TOTAL_MAX, depth: 0 };
+        cover.value(&mut value, &SecretSchema::of(None).top());
+        return if cover.covered > 0 { Cow::Owned(value.to_string()) } else { Cow::Borrowed(text) };
+    }
+    secret_text::covered(text)
+}
+
 /// A name, cut.
 pub(super) fn name(text: &str) -> Cow<'_, str> {
     shortened(text, AUDIT_NAME_CHARS_MAX)
@@ -139,6 +156,8 @@ struct Cover {
     covered: usize,
     /// How much may still be searched. More is never kept.
     chars_left: usize,
+    /// The depth of the text within texts that are JSON.
+    depth: usize,
 }
 
 impl Cover {
@@ -153,8 +172,10 @@ impl Cover {
             Value::Array(elements) => {
                 let schemas = schemas.elements();
                 elements.iter_mut().for_each(|element| self.value(element, &schemas));
+                self.covered += command_words::cover(elements);
             }
             Value::Object(members) => {
+                self.covered += named_value::cover(members);
                 for (key, value) in members.iter_mut() {
                     let is_plain = matches!(value, Value::Null | Value::Bool(_));
                     if !is_plain && secret_name::names_a_secret(key) {
@@ -174,6 +195,9 @@ impl Cover {
 
     /// Only what may be kept of a long text is searched.
     fn text(&mut self, text: &mut String) {
+        if self.json(text) {
+            return;
+        }
         let is_long = text.len() > AUDIT_SEARCHED_CHARS_MAX;
         let cut = if is_long { text.char_indices().nth(AUDIT_SEARCHED_CHARS_MAX) } else { None };
         let end = cut.map_or(text.len(), |(end, _)| end);
@@ -185,6 +209,27 @@ impl Cover {
             *text = format!("{clean}{rest}");
             self.covered += 1;
         }
+    }
+}
+
+impl Cover {
+    /// Covers what is secret in a text that is JSON. Whether something was.
+    fn json(&mut self, text: &mut String) -> bool {
+        let trimmed = text.trim();
+        let is_json =
+            matches!((trimmed.chars().next(), trimmed.chars().last()), (Some('{'), Some('}')) | (Some('['), Some(']')));
+        if !is_json || self.depth >= AUDIT_TEXT_DEPTH_MAX || text.len() > AUDIT_SEARCHED_CHARS_MAX {
+            return false;
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(trimmed) else { return false };
+        let mut inner = Self { covered: 0, chars_left: self.chars_left, depth: self.depth + 1 };
+        inner.value(&mut value, &SecretSchema::of(None).top());
+        self.chars_left = inner.chars_left;
+        if inner.covered > 0 {
+            *text = value.to_string();
+            self.covered += inner.covered;
+        }
+        inner.covered > 0
     }
 }
 
@@ -256,3 +301,7 @@ fn left_out(count: usize, rest: &Value) -> Value {
 #[cfg(test)]
 #[path = "redact_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "redact_corpus_tests.rs"]
+mod corpus;

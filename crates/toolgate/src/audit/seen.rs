@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::folder::{AuditFolder, open};
 use super::log::AuditLog;
+use super::moment::millis;
 use super::query::Query;
-use super::unusual::{Uses, was_made};
+use super::unusual::{ServerUse, Uses, was_made};
 use crate::limits::{AUDIT_NAME_CHARS_MAX, AUDIT_SEEN_AGAIN_BYTES_MAX, AUDIT_SEEN_BYTES_MAX};
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What was called before.
 #[derive(Debug, Default)]
@@ -33,6 +36,9 @@ struct Line {
     server: String,
     tool: String,
     read_only: bool,
+    /// The time of the call, in milliseconds since 1970; 0 in lines from before it was kept.
+    #[serde(default)]
+    at: u64,
 }
 
 impl Seen {
@@ -66,7 +72,7 @@ impl Seen {
         log.newest(AUDIT_SEEN_AGAIN_BYTES_MAX)
             .each(&Query::default(), |call| {
                 if was_made(&call.outcome) {
-                    self.add(&call.asker, &call.server, &call.tool, call.read_only);
+                    self.add((&call.asker, millis(call.at)), &call.server, &call.tool, call.read_only);
                 }
                 true
             })
@@ -85,15 +91,27 @@ impl Seen {
         self.uses.get(server).is_some_and(|one| one.read && !one.wrote)
     }
 
+    /// The days the server was used before, when this tool of it was never called.
+    pub(super) fn days_before_new_tool(&self, server: &str, tool: &str, at_ms: u64) -> Option<u64> {
+        let used = self.uses.get(server)?;
+        let is_new = !used.tools.contains_key(&*shortened(tool));
+        is_new.then(|| at_ms.saturating_sub(used.since_ms) / DAY_MS)
+    }
+
     /// Adds a call.
-    pub(super) fn add(&mut self, asker: &str, server: &str, tool: &str, read_only: bool) {
+    pub(super) fn add(&mut self, (asker, at): (&str, u64), server: &str, tool: &str, read_only: bool) {
         let uses = self.uses.get(server);
         let is_known = uses.is_some_and(|one| if read_only { one.read } else { one.wrote });
         if is_known && self.has_called(asker, server, tool) {
             return;
         }
-        let line =
-            Line { asker: asker.to_owned(), server: server.to_owned(), tool: shortened(tool).into_owned(), read_only };
+        let line = Line {
+            asker: asker.to_owned(),
+            server: server.to_owned(),
+            tool: shortened(tool).into_owned(),
+            read_only,
+            at,
+        };
         if let Ok(text) = serde_json::to_string(&line) {
             self.new.push_str(&text);
             self.new.push('\n');
@@ -102,7 +120,9 @@ impl Seen {
     }
 
     fn know(&mut self, line: Line) {
-        let server = self.uses.entry(line.server).or_default();
+        let server =
+            self.uses.entry(line.server).or_insert_with(|| ServerUse { since_ms: line.at, ..ServerUse::default() });
+        server.since_ms = server.since_ms.min(line.at);
         server.read |= line.read_only;
         server.wrote |= !line.read_only;
         let askers = server.tools.entry(line.tool).or_default();

@@ -85,6 +85,9 @@ pub struct StoredCall {
     /// What was unusual about it.
     #[serde(default)]
     pub unusual: Vec<String>,
+    /// The limits of `audit.alerts` that it passed.
+    #[serde(default)]
+    pub alerts: Vec<String>,
     /// The whole record, as it is written.
     #[serde(skip)]
     pub line: String,

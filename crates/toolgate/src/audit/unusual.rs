@@ -1,4 +1,4 @@
-//! What is unusual about a call: a tool that its asker never called, a burst, a first write to a server that was only read from.
+//! What is unusual about a call: a tool that a server was used for weeks without, a burst, a first write to a server that was only read from.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::chain::hash_of;
 use super::record::AuditRecord;
 use super::seen::Seen;
 use crate::asker::Asker;
-use crate::limits::{AUDIT_COUNTED_SERVERS_MAX, AUDIT_MINUTE_CALLS_MAX};
+use crate::limits::{AUDIT_COUNTED_SERVERS_MAX, AUDIT_MINUTE_CALLS_MAX, AUDIT_SETTLED_DAYS_COUNT};
 use crate::server_name::ServerName;
 
 /// Parts of a minute that are told apart.
@@ -20,8 +20,8 @@ const ID_CHARS: usize = 16;
 /// What can be unusual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnusualUse {
-    /// The asker never called this tool before.
-    FirstCallByAsker,
+    /// The first call of this tool, of a server that was used for weeks without it.
+    NewTool,
     /// More calls of the server within a minute than anybody makes by hand.
     Burst,
     /// The first call that may change something, of a server that was only read from so far.
@@ -30,13 +30,13 @@ pub enum UnusualUse {
 
 impl UnusualUse {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::FirstCallByAsker, Self::Burst, Self::FirstWriteAfterReads];
+    pub const ALL: [Self; 3] = [Self::NewTool, Self::Burst, Self::FirstWriteAfterReads];
 
     /// The word for it in records and JSON output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::FirstCallByAsker => "first_call_by_asker",
+            Self::NewTool => "new_tool",
             Self::Burst => "burst",
             Self::FirstWriteAfterReads => "first_write_after_reads",
         }
@@ -79,13 +79,15 @@ pub(super) fn judge(record: &AuditRecord, at_ms: u64, counted: &mut Vec<Counted>
     let mut found = Vec::new();
     if was_made(record.outcome) {
         let is_first_write = !record.is_read_only && seen.has_only_reads(&record.server);
-        if !seen.has_called(record.asker.as_str(), &record.server, &record.tool) {
-            found.push(UnusualUse::FirstCallByAsker);
+        // Whatever is called first of a server that is new is no news.
+        let days = seen.days_before_new_tool(&record.server, &record.tool, at_ms);
+        if days.is_some_and(|days| days >= AUDIT_SETTLED_DAYS_COUNT) {
+            found.push(UnusualUse::NewTool);
         }
         if is_first_write {
             found.push(UnusualUse::FirstWriteAfterReads);
         }
-        seen.add(record.asker.as_str(), &record.server, &record.tool, record.is_read_only);
+        seen.add((record.asker.as_str(), at_ms), &record.server, &record.tool, record.is_read_only);
     }
     if count(&record.server, at_ms, counted) {
         found.push(UnusualUse::Burst);
@@ -137,6 +139,8 @@ pub(super) type Uses = BTreeMap<String, ServerUse>;
 /// The same of one server.
 #[derive(Debug, Default)]
 pub(super) struct ServerUse {
+    /// The first use, in milliseconds since 1970; 0 when that was before times were kept.
+    pub(super) since_ms: u64,
     /// Whether something was read.
     pub(super) read: bool,
     /// Whether something may have been changed.

@@ -236,7 +236,12 @@ impl Walk<'_> {
                 self.found.find(&part.name, Some(line.number), what);
             }
             kind::RESUMED => {
-                let what = format!("{HEAD} was missing when this was written: records before it may be gone");
+                let what = match link.said.without.as_deref() {
+                    Some("audit") => {
+                        "the log was begun anew here, though there was one before: its files are gone".to_owned()
+                    }
+                    _ => format!("{HEAD} was missing when this was written: records before it may be gone"),
+                };
                 self.found.find(&part.name, Some(line.number), what);
             }
             _ => (),
@@ -253,7 +258,12 @@ impl Walk<'_> {
         }
         let last_name = self.log.parts().last().map_or(CURRENT, |part| part.name.as_str());
         let Some(head) = self.log.head() else {
-            if !self.log.parts().is_empty() {
+            if self.log.parts().is_empty() {
+                if let Some(begun) = self.log.begun() {
+                    let what = format!("a log was begun at {begun}, and nothing of it is there");
+                    self.found.find("audit", None, what);
+                }
+            } else {
                 self.found.find(HEAD, None, "missing or damaged: nobody can tell whether the last records are there");
             }
             return;

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::alert_rules::AlertRules;
+use super::alerts::Alert;
 use super::folder::AuditFolder;
 use super::log_writer::Writer;
 use super::permission::{PermissionChange, RecordedPerson};
 use super::record::{AuditRecord, AuditSink};
+use super::rules_noted::{self, NotedRules, RulesInForce};
 use super::unusual::Unusual;
 use crate::env::{Clock, HostEnv};
 use crate::error::{Error, Result};
@@ -69,6 +72,7 @@ pub struct FileAudit {
     here: Arc<(RecordedPerson, PathBuf)>,
     writer: Arc<SharedWriter>,
     on_unusual: Option<Listener<Unusual>>,
+    on_alert: Option<Listener<Alert>>,
     on_trouble: Option<Listener<Error>>,
 }
 
@@ -83,6 +87,9 @@ impl fmt::Debug for FileAudit {
 struct SharedWriter {
     fsync: Fsync,
     writer: Mutex<Writer>,
+    /// The rules that calls were decided by last.
+    rules: Mutex<NotedRules>,
+    folder: AuditFolder,
 }
 
 impl FileAudit {
@@ -90,23 +97,39 @@ impl FileAudit {
     #[must_use]
     pub fn open(env: &HostEnv, options: AuditOptions) -> Self {
         let folder = AuditFolder::of(env);
-        let writer = Writer::new(folder, options.file_bytes_max);
-        let writer = Arc::new(SharedWriter { fsync: options.fsync, writer: Mutex::new(writer) });
+        let writer = Mutex::new(Writer::new(folder.clone(), options.file_bytes_max));
+        let writer = Arc::new(SharedWriter { fsync: options.fsync, writer, rules: Mutex::default(), folder });
         let here = Arc::new((RecordedPerson::local(env), env.workspace.clone()));
-        Self { clock: Arc::clone(&env.clock), options, here, writer, on_unusual: None, on_trouble: None }
+        Self {
+            clock: Arc::clone(&env.clock),
+            options,
+            here,
+            writer,
+            on_unusual: None,
+            on_alert: None,
+            on_trouble: None,
+        }
     }
 
     /// The same log for somebody else in this process, who is told about their own calls. It is on the disk when the last of them ends.
     #[must_use]
     pub fn shared(&self) -> Self {
         let (clock, writer, here) = (Arc::clone(&self.clock), Arc::clone(&self.writer), Arc::clone(&self.here));
-        Self { clock, options: self.options, here, writer, on_unusual: None, on_trouble: None }
+        Self { clock, options: self.options, here, writer, on_unusual: None, on_alert: None, on_trouble: None }
     }
 
     /// The same, telling `listener` about unusual use: everything once.
     #[must_use]
     pub fn on_unusual(mut self, listener: impl Fn(&Unusual) + Send + Sync + 'static) -> Self {
         self.on_unusual = Some(Arc::new(listener));
+        self
+    }
+
+    /// This log, holding calls against these limits and telling `listener` about those that pass one.
+    #[must_use]
+    pub fn on_alert(mut self, rules: &Arc<AlertRules>, listener: impl Fn(&Alert) + Send + Sync + 'static) -> Self {
+        self.writer().alerts.use_rules(rules);
+        self.on_alert = Some(Arc::new(listener));
         self
     }
 
@@ -167,11 +190,14 @@ impl FileAudit {
             Ok(flags)
         });
         drop(writer);
-        let flags = match (kept, &self.on_trouble) {
-            (Ok(flags), _) => flags,
+        let (flags, alerts) = match (kept, &self.on_trouble) {
+            (Ok(noticed), _) => noticed,
             (Err(error), Some(tell)) if was_well => return tell(&error),
             (Err(_), _) => return,
         };
+        if let Some(tell) = &self.on_alert {
+            alerts.iter().for_each(|alert| tell(alert));
+        }
         let Some(tell) = &self.on_unusual else { return };
         for what in flags {
             let (server, tool) = (record.server.clone(), record.tool.clone());
@@ -191,6 +217,22 @@ impl AuditSink for FileAudit {
 
     fn permission_changed(&self, change: &PermissionChange) -> Result<()> {
         self.keep_permission(change).map(drop)
+    }
+
+    fn rules_in_force(&self, rules: &RulesInForce<'_>) -> Result<()> {
+        let mut noted = self.writer.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.are(rules) {
+            return Ok(());
+        }
+        let folder = &self.writer.folder;
+        if let Some(changed) = rules_noted::change(folder, rules, self.clock.now())? {
+            if let Some(change) = &changed.change {
+                self.keep_permission(change)?;
+            }
+            changed.keep(folder)?;
+        }
+        noted.note(rules);
+        Ok(())
     }
 
     fn begin_at_once(&self, record: &AuditRecord) -> Option<Result<Option<u64>>> {

@@ -187,6 +187,11 @@ impl CallContext {
         &self.session
     }
 
+    /// The sink that records of these calls go to.
+    pub fn audit(&self) -> &Arc<dyn AuditSink> {
+        &self.rules.audit
+    }
+
     /// Who writes records down.
     pub(super) const fn keeper(&self) -> &RecordKeeper {
         &self.keeper

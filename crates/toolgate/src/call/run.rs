@@ -17,10 +17,10 @@ use super::outcome::{CallOutcome, CallReport};
 use super::recording::Recording;
 use super::schema;
 use crate::asker::Asker;
-use crate::audit;
+use crate::audit::{self, PermissionChange, PermissionKind};
 use crate::discovery::Live;
 use crate::error::{Error, ErrorKind, Result};
-use crate::grants::{GrantSubject, Remember, RememberOptions, choices};
+use crate::grants::{Grant, GrantScope, GrantSubject, Remember, RememberOptions, choices};
 use crate::limits::RESULT_CHARS_MAX;
 use crate::policy::Decision;
 use crate::registry::PreparedCall;
@@ -161,17 +161,34 @@ async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Re
     let kept = match context.grants().draft(seen, remember, RememberOptions { expires_at }) {
         Ok(None) => return,
         Ok(Some(draft)) => {
-            let grants = context.grants().clone();
+            let (grants, audit) = (context.grants().clone(), context.rules.audit.clone());
+            let (session, folder) = (context.session().to_string(), context.folder().to_owned());
             // Another process may be at the file, and that holds nothing else up.
-            tokio::task::spawn_blocking(move || grants.keep(draft)).await.map_err(|gone| gone.to_string())
+            let kept = tokio::task::spawn_blocking(move || {
+                let grant = grants.keep(draft)?;
+                audit.permission_changed(&granted(&grant).in_session(session).in_folder(&folder))?;
+                Ok(grant)
+            });
+            kept.await.map_err(|gone| gone.to_string())
         }
         Err(error) => Ok(Err(error)),
     };
     match kept {
         Ok(Ok(_)) => {}
-        Ok(Err(error)) => tracing::warn!("the answer is not remembered: {error}"),
+        Ok(Err(error)) => tracing::warn!("the answer is not remembered, or not recorded: {error}"),
         Err(gone) => tracing::warn!("the answer is not remembered: {gone}"),
     }
+}
+
+/// A grant, for the record.
+fn granted(grant: &Grant) -> PermissionChange {
+    let tools: Vec<&str> = grant.tools.keys().map(String::as_str).collect();
+    let what = match &grant.scope {
+        GrantScope::Tool => tools.join(", "),
+        GrantScope::Server => format!("{} of its tools: {}", tools.len(), tools.join(", ")),
+        GrantScope::Arguments(arguments) => format!("{} with {arguments}", tools.join(", ")),
+    };
+    PermissionChange::new(PermissionKind::Grant, format!("{} of {}", grant.id, grant.server)).after(what)
 }
 
 fn check_arguments(subject: &Subject<'_>) -> Result<()> {

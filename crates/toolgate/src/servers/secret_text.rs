@@ -2,8 +2,11 @@
 //! says so. Only they are covered; a text in which something is left that looks like a secret is covered as a whole.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use memchr::memmem::Finder;
 use regex::{Captures, Regex};
 
 use super::secret_look::value_looks_secret;
@@ -25,10 +28,9 @@ enum Left {
     Text(&'static str),
     /// The first group; then the second one covered, in its quotes when it stands in quotes.
     Value,
+    /// The first group; then the second one, covered when it is a secret.
+    Checked(fn(&str) -> bool),
 }
-
-/// What says in a name that a secret follows.
-const NAMES: &[&str] = &["password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"];
 
 /// A word of a command line, with what is quoted in it; the same where it is no option; and one with a colon. A quote that it begins with goes on
 /// to its end, or to that of the text; one further on that never ends may be that of what stands around the word.
@@ -47,136 +49,26 @@ macro_rules! word {
     };
 }
 
-/// The forms. Rather too much is covered than too little.
-const FORMS: [Form; 17] = [
-    // A private key or certificate, up to its end.
-    Form {
-        hints: &["-----begin "],
-        pattern: r"(?is)-----BEGIN [0-9A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[0-9A-Z ]*-----.*?(?:-----END [0-9A-Z ]*-----|\z)",
-        left: Left::Text("[secret]"),
-    },
-    // The password in an address.
-    Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: Left::Text("${1}[secret]@") },
-    // The same where it is not certain what is the password.
-    Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: Left::Text("${1}[secret]@") },
-    // A header, up to the end of its line or of the word it stands in.
-    Form {
-        hints: &["authorization", "cookie", "x-"],
-        pattern: r#"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token))("?\s*[:=]\s*"?)[^"'\r\n]+"#,
-        left: Left::Text("${1}${2}[secret]"),
-    },
-    // The value of something whose name says so, when both stand in one pair of quotes.
-    Form {
-        hints: NAMES,
-        pattern: r#"(?i)("[^"\s=:]*(?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)[=:])[^"\\\s](?:[^"\\]|\\.)*""#,
-        left: Left::Text("${1}[secret]\""),
-    },
-    Form {
-        hints: NAMES,
-        pattern: r"(?i)('[^'\s=:]*(?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)[=:])[^'\s][^']*'",
-        left: Left::Text("${1}[secret]'"),
-    },
-    // The value of something whose name says so: in a command line, an address, a file of variables.
-    Form {
-        hints: NAMES,
-        pattern: concat!(
-            r#"(?is)((?:password|passwd|passphrase|pwd|secret|token|(?:api|access|private|secret)[_-]?key|credentials?)["']?\s*[:=]\s*)("#,
-            word!(),
-            ")"
-        ),
-        left: Left::Value,
-    },
-    // The same as an option with its value behind it.
-    Form {
-        hints: NAMES,
-        pattern: concat!(
-            r"(?is)(\s-[a-z0-9-]*(?:password|passwd|passphrase|token|secret|(?:api|access|private|secret)-?key)\s+)(",
-            word!(no option),
-            ")"
-        ),
-        left: Left::Value,
-    },
-    // Options of single letters, of programs that take a password so.
-    Form {
-        hints: &["curl", "wget"],
-        pattern: concat!(r"(?s)(\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)(?:\s+|=|))(", word!(pair), ")"),
-        left: Left::Value,
-    },
-    Form {
-        hints: &["mysql", "mariadb"],
-        pattern: concat!(r"(?s)((?:mysql|mariadb)[^|;&\n]*?\s-[a-zA-OQ-Z]*?p)(", word!(), ")"),
-        left: Left::Value,
-    },
-    Form {
-        hints: &["sshpass", "mongo"],
-        pattern: concat!(r"(?s)((?:sshpass|mongo)[^|;&\n]*?\s-p\s*)(", word!(no option), ")"),
-        left: Left::Value,
-    },
-    Form {
-        hints: &["login"],
-        pattern: concat!(r"(?s)((?-u:\b)login(?-u:\b)[^|;&\n]*?\s-p(?:\s+|=|))(", word!(no option), ")"),
-        left: Left::Value,
-    },
-    Form {
-        hints: &["redis-cli", "ldap", "zip", "7z"],
-        pattern: concat!(
-            r"(?s)((?:redis-cli[^|;&\n]*?\s-a\s+|ldap[a-z]+(?-u:\b)[^|;&\n]*?\s-w\s*|zip[^|;&\n]*?\s-P\s*|7z[^|;&\n]*?\s-p))(",
-            word!(no option),
-            ")"
-        ),
-        left: Left::Value,
-    },
-    Form { hints: &["pass:"], pattern: concat!(r"(?s)((?-u:\b)pass:)(", word!(), ")"), left: Left::Value },
-    // What a client proves itself with.
-    Form {
-        hints: &["bearer"],
-        pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}",
-        left: Left::Text("${1}[secret]"),
-    },
-    // A JSON web token.
-    Form {
-        hints: &["eyj"],
-        pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*",
-        left: Left::Text("[secret]"),
-    },
-    // Tokens that begin in a way of their own.
-    Form {
-        hints: &[
-            "ghp_",
-            "gho_",
-            "ghu_",
-            "ghs_",
-            "ghr_",
-            "github_pat_",
-            "glpat-",
-            "sk-",
-            "sk_",
-            "rk_",
-            "xox",
-            "xapp-",
-            "akia",
-            "asia",
-            "aiza",
-            "ya29.",
-            "npm_",
-            "hf_",
-            "pypi-",
-            "dop_v1_",
-            "sg.",
-        ],
-        pattern: r"(?-u:\b)(?:gh[pousr]_[0-9A-Za-z_]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|sk-[0-9A-Za-z_-]{16,}|[sr]k_(?:live|test)_[0-9A-Za-z]{16,}|xox[a-z]-[0-9A-Za-z-]+|xapp-[0-9A-Za-z-]{8,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{20,}|ya29\.[0-9A-Za-z_-]{16,}|npm_[0-9A-Za-z]{20,}|hf_[0-9A-Za-z]{20,}|pypi-[0-9A-Za-z_-]{20,}|dop_v1_[0-9a-f]{20,}|SG\.[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,})",
-        left: Left::Text("[secret]"),
-    },
-];
+mod named;
+mod programs;
+mod tokens;
 
-/// The patterns that were needed so far.
-static COMPILED: [OnceLock<Option<Regex>>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
+/// Every form, in the order they are tried in. Rather too much is covered than too little.
+const GROUPS: [&[Form]; 3] = [named::FORMS, programs::FORMS, tokens::FORMS];
 
 impl Left {
     fn of(&self, pattern: &Regex, text: &str) -> String {
         match self {
             Self::Text(left) => pattern.replace_all(text, *left).into_owned(),
             Self::Value => pattern.replace_all(text, covered_value).into_owned(),
+            Self::Checked(is_secret) => {
+                let cover = |found: &Captures<'_>| {
+                    let group = |nth| found.get(nth).map_or("", |group| group.as_str());
+                    let value = if is_secret(group(2)) { COVERED } else { group(2) };
+                    format!("{}{value}", group(1))
+                };
+                pattern.replace_all(text, cover).into_owned()
+            }
         }
     }
 }
@@ -196,46 +88,52 @@ fn covered_value(found: &Captures<'_>) -> String {
     format!("{before}{quote}{COVERED}{quote}")
 }
 
-/// The most hints that a form has.
-const HINTS_MAX: usize = 24;
+/// Whether what follows `Basic` is a name and a password, and not the next word of a sentence.
+fn is_login(text: &str) -> bool {
+    let decoded = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text));
+    let is_pair = decoded.is_ok_and(|bytes| bytes.contains(&b':') && bytes.is_ascii());
+    is_pair || text.ends_with('=') || (text.bytes().any(|byte| byte.is_ascii_digit()) && text.len() >= LOGIN_BYTES_MIN)
+}
 
-/// The letters of every hint, in their order.
-static LETTERS: [[u64; HINTS_MAX]; FORMS.len()] = {
-    let mut all = [[0; HINTS_MAX]; FORMS.len()];
-    let mut form = 0;
-    while form < FORMS.len() {
-        let mut hint = 0;
-        while hint < FORMS[form].hints.len() {
-            all[form][hint] = letters(FORMS[form].hints[hint]);
-            hint += 1;
-        }
-        form += 1;
-    }
-    all
-};
+/// A word behind `Basic` that has digits and this length is no word of a sentence.
+const LOGIN_BYTES_MIN: usize = 16;
+
+/// A form with what was worked out for it once.
+struct Ready {
+    form: &'static Form,
+    /// Its hints, each with its letters.
+    hints: Vec<(u64, Finder<'static>)>,
+    /// Compiled when it is needed; most are never needed in one run.
+    pattern: OnceLock<Option<Regex>>,
+}
+
+/// Every form, ready to be tried.
+static FORMS: LazyLock<Vec<Ready>> = LazyLock::new(|| {
+    let ready = |form: &'static Form| Ready {
+        form,
+        hints: form.hints.iter().map(|hint| (letters(hint), Finder::new(*hint))).collect(),
+        pattern: OnceLock::new(),
+    };
+    GROUPS.iter().flat_map(|group| group.iter()).map(ready).collect()
+});
 
 /// Which letters a text has, roughly: one that lacks a letter of a word is not searched for the word.
-const fn letters(text: &str) -> u64 {
-    let (bytes, mut letters, mut at) = (text.as_bytes(), 0, 0);
-    while at < bytes.len() {
-        letters |= 1 << (bytes[at] & 63);
-        at += 1;
-    }
-    letters
+fn letters(text: &str) -> u64 {
+    text.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
 /// The text with its secrets covered.
 pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     let small = text.to_ascii_lowercase();
     let has = letters(&small);
-    let has_hint = |(hint, letters): (&&str, &u64)| letters & !has == 0 && small.contains(*hint);
     let mut clean = Cow::Borrowed(text);
-    for ((form, letters), compiled) in FORMS.iter().zip(&LETTERS).zip(&COMPILED) {
-        if !form.hints.iter().zip(letters).any(has_hint) {
+    for ready in FORMS.iter() {
+        let has = |(letters, hint): &(u64, Finder<'_>)| letters & !has == 0 && hint.find(small.as_bytes()).is_some();
+        if !ready.hints.iter().any(has) {
             continue;
         }
-        match compiled.get_or_init(|| Regex::new(form.pattern).ok()) {
-            Some(pattern) => clean = Cow::Owned(form.left.of(pattern, &clean)),
+        match ready.pattern.get_or_init(|| Regex::new(ready.form.pattern).ok()) {
+            Some(pattern) => clean = Cow::Owned(ready.form.left.of(pattern, &clean)),
             None => return Cow::Borrowed(COVERED),
         }
     }
@@ -252,11 +150,11 @@ pub(crate) fn covered(text: &str) -> Cow<'_, str> {
 mod tests {
     use regex::Regex;
 
-    use super::{FORMS, covered};
+    use super::{GROUPS, covered};
 
     #[test]
     fn every_pattern_is_one() {
-        for form in FORMS {
+        for form in GROUPS.iter().flat_map(|group| group.iter()) {
             assert!(Regex::new(form.pattern).is_ok(), "{}", form.pattern);
             assert!(form.hints.iter().all(|hint| *hint == hint.to_lowercase()), "{:?}", form.hints);
         }

@@ -6,6 +6,7 @@ use http::Uri;
 
 use crate::servers::resolve::WrittenTarget;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
+use crate::servers::secret_text;
 use crate::servers::text::ConfigText;
 use crate::settings::raw::{RawServer, TransportType};
 use crate::settings::{Located, Part};
@@ -31,7 +32,15 @@ pub(crate) fn shown_command(command: &str, args: &[ConfigText]) -> String {
         shown.push_str(&quoted(&text));
         last_named_a_secret = is_flag && arg.as_plain().is_some_and(|arg| !arg.contains('=') && names_a_secret(arg));
     }
-    shown
+    // References are shown as they are written; a line without any is held against every form of a secret.
+    if args.iter().any(|arg| arg.as_plain().is_none()) {
+        return shown;
+    }
+    let marked = shown.replace(COVER, secret_text::COVERED);
+    match secret_text::covered(&marked) {
+        Cow::Borrowed(same) if same == marked => shown,
+        clean => clean.replace(secret_text::COVERED, COVER),
+    }
 }
 
 /// An argument of which only the references can be read.

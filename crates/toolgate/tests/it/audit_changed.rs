@@ -154,7 +154,30 @@ fn a_log_taken_away_under_a_writer_shows_that() {
     fs::remove_dir_all(room.path("")).unwrap();
     audit.record(&room.record("two"));
     assert!(audit.last_error().is_none());
-    assert_eq!(room.findings(), ["audit.jsonl:1: records 1 to 2 are missing before record 3"]);
+    let expected = [
+        "audit.jsonl:1: records 1 to 2 are missing before record 3",
+        "audit.jsonl:2: the log was begun anew here, though there was one before: its files are gone",
+    ];
+    assert_eq!(room.findings(), expected);
+}
+
+#[test]
+fn a_log_that_was_removed_is_missed() {
+    let room = LogRoom::new();
+    assert_eq!(room.findings(), Vec::<String>::new(), "there never was one");
+    room.audit().record(&room.record("one"));
+    fs::remove_dir_all(room.path("")).unwrap();
+    let findings = room.findings();
+    let is_missed = findings.iter().all(|one| one.starts_with("audit: a log was begun at 20"));
+    assert!(findings.len() == 1 && is_missed, "{findings:?}");
+    room.audit().record(&room.record("two"));
+    let anew = "audit.jsonl:2: the log was begun anew here, though there was one before: its files are gone";
+    assert_eq!(room.findings(), [anew]);
+    // A new log on purpose: the note of the old one is taken away with it.
+    fs::remove_dir_all(room.path("")).unwrap();
+    fs::remove_file(room.user().join("audit-begun.json")).unwrap();
+    room.audit().record(&room.record("three"));
+    assert_eq!(room.findings(), Vec::<String>::new());
 }
 
 proptest! {

@@ -92,9 +92,12 @@ fn changes_stand_among_calls_and_are_picked_by_time_and_session() {
     }
 }
 
+/// A change of the lines of the log.
+type Edit = fn(&mut Vec<String>);
+
 #[test]
 fn a_change_that_was_edited_removed_or_moved_is_found() {
-    let cases: [(fn(&mut Vec<String>), &str); 3] = [
+    let cases: [(Edit, &str); 3] = [
         (|lines| lines[2] = lines[2].replace("\"grant\"", "\"revoke\""), "record 3 was edited"),
         (|lines| drop(lines.remove(2)), "record 3 is missing"),
         (|lines| lines.swap(2, 3), "missing before record 4"),

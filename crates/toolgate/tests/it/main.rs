@@ -4,6 +4,7 @@
 
 mod asking;
 mod audit;
+mod audit_alerts;
 mod audit_changed;
 mod audit_permissions;
 mod audit_processes;

@@ -1,11 +1,13 @@
-//! `toolgate audit …`: the record of all calls. No settings are read for it, and nothing is started.
+//! `toolgate audit …`: the record of all calls. Nothing is started, and only `check` reads settings.
 
+pub(crate) mod check;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod verify;
 
 mod bar;
 mod fitted;
+mod permissions;
 
 use clap::{Args, Subcommand};
 use toolgate::audit::{Query, moment};
@@ -20,6 +22,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Verify(verify::Arguments),
     Stats(stats::Arguments),
+    Check(check::Arguments),
 }
 
 /// Runs one of them.
@@ -28,6 +31,7 @@ pub(crate) fn run(session: &mut Session, command: &Command) -> Result<Ending> {
         Command::Show(arguments) => show::run(session, arguments),
         Command::Verify(verify::Arguments {}) => verify::run(session),
         Command::Stats(arguments) => stats::run(session, arguments),
+        Command::Check(arguments) => check::run(session, arguments),
     }
 }
 
@@ -72,10 +76,7 @@ impl Which {
         let now = session.env().clock.now();
         let time = |option: &str, text: &Option<String>| match text {
             None => Ok(None),
-            Some(text) => moment(text, now).map(Some).ok_or_else(|| {
-                CommandError::usage(format!("--{option} {text}: not a time"))
-                    .hint("so long ago: `30m`, `24h`, `7d`, `2w`; or a time: `2026-01-02`, `2026-01-02T03:04:05Z`")
-            }),
+            Some(text) => moment(text, now).map(Some).ok_or_else(|| unknown_time(option, text)),
         };
         Ok(Query {
             since: time("since", &self.since)?,
@@ -89,6 +90,11 @@ impl Which {
             last: None,
         })
     }
+}
+
+fn unknown_time(option: &str, text: &str) -> CommandError {
+    CommandError::usage(format!("--{option} {text}: not a time"))
+        .hint("so long ago: `30m`, `24h`, `7d`, `2w`; or a time: `2026-01-02`, `2026-01-02T03:04:05Z`")
 }
 
 /// Says that not everything could be read.

@@ -7,6 +7,7 @@ use toolgate::RawJson;
 use toolgate::audit::{AuditLog, Query, StoredCall};
 
 use super::fitted::fitted;
+use super::permissions;
 use super::{Which, shown_span, tell_unreadable};
 use crate::columns::{cut, short};
 use crate::error::{CommandError, Result};
@@ -26,6 +27,7 @@ Examples:
   toolgate audit show --last 20
   toolgate audit show --since 7d --server github --decision deny
   toolgate audit show --since 24h --outcome tool_error
+  toolgate audit show --permissions --since 30d
   toolgate audit show --since 7d --json | jq '.calls[] | select(.unusual != [])'")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -33,12 +35,18 @@ pub(crate) struct Arguments {
     /// Only the last so many of them
     #[arg(long, value_name = "COUNT", help_heading = "Which calls")]
     last: Option<usize>,
+    /// Changes of permissions instead of calls: grants, trust, modes, rules, settings, with who, when and why
+    #[arg(long, conflicts_with_all = ["tool", "outcome", "decision", "asker"])]
+    permissions: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let usual = (!arguments.which.has_time()).then_some(LAST_CALLS);
     let query = Query { last: arguments.last.or(usual), ..arguments.which.query(session)? };
+    if arguments.permissions {
+        return permissions::run(session, &query);
+    }
     let log = AuditLog::open(session.env())?;
     match session.printer.form() {
         Form::Json => write(session, &log, &query)?,
@@ -125,6 +133,7 @@ fn outcome_words(outcome: &str) -> String {
 
 fn unusual_words(flag: &str) -> String {
     match flag {
+        "new_tool" => "new tool of a known server".to_owned(),
         "first_call_by_asker" => "first call of this tool".to_owned(),
         "first_write_after_reads" => "first write after reads".to_owned(),
         "burst" => "many calls within a minute".to_owned(),
@@ -135,16 +144,17 @@ fn unusual_words(flag: &str) -> String {
 /// What was unusual, what went wrong, and the arguments.
 fn about(call: &StoredCall) -> String {
     let unusual = call.unusual.iter().map(|flag| format!("! {}", unusual_words(flag)));
+    let alerts = call.alerts.iter().map(|name| format!("! alert {name}"));
     let error = call.error.iter().map(|error| error.message.clone());
     let arguments = call.arguments.as_object().filter(|members| !members.is_empty());
     let arguments = arguments.map(|_| call.arguments.to_string());
     let parts: Vec<String> =
-        unusual.chain(error).chain(arguments).map(|text| short(&text, AUDIT_ABOUT_CHARS_MAX)).collect();
+        unusual.chain(alerts).chain(error).chain(arguments).map(|text| short(&text, AUDIT_ABOUT_CHARS_MAX)).collect();
     parts.join("; ")
 }
 
 /// `2026-01-02 03:04:05`, in UTC.
-fn shown_time(at: SystemTime) -> String {
+pub(super) fn shown_time(at: SystemTime) -> String {
     let at = jiff::Timestamp::try_from(at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     format!("{at:.0}").replace('T', " ").trim_end_matches('Z').to_owned()
 }

@@ -9,7 +9,7 @@ use toolgate::limits::{RUNNING_CALLS_MAX, TIME_LIMIT_MS_MAX};
 use toolgate::servers::Enablement;
 use toolgate::settings::SettingsSource;
 use toolgate::settings::edit;
-use toolgate::settings::edit_file::{edit_file, look_into};
+use toolgate::settings::edit_file::look_into;
 use toolgate::shape::visible;
 
 use crate::commands::mcp::add::entry::{Entry, check_name, check_references};
@@ -17,6 +17,7 @@ use crate::commands::mcp::scope::{Scope, Target};
 use crate::commands::mcp::written::Written;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 use crate::talk::Talk;
@@ -92,6 +93,8 @@ pub(crate) struct Arguments {
     /// What an OAuth login asks for, with commas in between; can be given several times
     #[arg(long, value_name = "SCOPES")]
     oauth_scopes: Vec<String>,
+    #[command(flatten)]
+    reason: Reason,
     /// Options that stood behind the command and were taken for ours.
     #[arg(skip)]
     pub(crate) taken: Vec<String>,
@@ -136,13 +139,18 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let was_empty = Written::read(session).is_folder_empty(session.env());
     let key = ["mcpServers", arguments.name.as_str()];
     let mut action = Action::Added;
-    edit_file(&target.path, target.source, |text| {
+    let subject = format!("MCP server {} written into {}", arguments.name, target.words);
+    arguments.reason.edit_settings(session, (&target, &subject), |text| {
         action = if edit::has(text, &key)? { Action::Updated } else { Action::Added };
         edit::set(text, &key, &entry.value).map(Some)
     })?;
     if target.source == SettingsSource::Workspace {
-        let (written, env) = (Written::read(session), session.env());
-        if was_empty { written.vouch_for_all(env)? } else { written.vouch_for(env, &[&arguments.name])? }
+        let (written, reason) = (Written::read(session), &arguments.reason);
+        if was_empty {
+            written.vouch_for_all(session, reason)?;
+        } else {
+            written.vouch_for(session, &[&arguments.name], reason)?;
+        }
     }
     let hints = hints(session, &arguments.name, &target);
     report(session, (&arguments.name, action), (&target, &entry), &hints)?;

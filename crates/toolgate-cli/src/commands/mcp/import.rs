@@ -7,7 +7,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use toolgate::formats::{Format, entry};
 use toolgate::settings::SettingsSource;
 use toolgate::settings::edit::{EditError, has, set};
-use toolgate::settings::edit_file::edit_file;
 use toolgate::settings::read::read_file;
 use toolgate::shape::visible;
 
@@ -20,6 +19,7 @@ use crate::configured::of_broken;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::listing::counted;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::prompt::Prompt;
 use crate::question::Asker;
@@ -57,6 +57,8 @@ pub(crate) struct Arguments {
     /// Write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// The formats, by name.
@@ -82,12 +84,19 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     }
     let was_empty = Written::read(session).is_folder_empty(session.env());
     let decision = if count == 0 { Decision::Nothing } else { decide(session, arguments, count, &target)? };
-    let left = if decision == Decision::Write { write(&target, &lines)? } else { Vec::new() };
+    let left = match decision {
+        Decision::Write => write(session, &target, &lines, &arguments.reason)?,
+        _ => Vec::new(),
+    };
     if decision == Decision::Write && target.source == SettingsSource::Workspace {
         let written = lines.iter().filter(|line| line.action.writes() && !left.contains(&line.name));
         let names: Vec<&str> = written.map(|line| line.name).collect();
-        let (written, env) = (Written::read(session), session.env());
-        if was_empty { written.vouch_for_all(env)? } else { written.vouch_for(env, &names)? }
+        let (written, reason) = (Written::read(session), &arguments.reason);
+        if was_empty {
+            written.vouch_for_all(session, reason)?;
+        } else {
+            written.vouch_for(session, &names, reason)?;
+        }
     }
     let count = count - left.len();
     if session.printer.form() == Form::Json {
@@ -191,7 +200,7 @@ fn decide(session: &Session, arguments: &Arguments, count: usize, target: &Targe
 }
 
 /// Writes the entries, all or none. Those that somebody else added meanwhile are left alone; their names.
-fn write<'a>(target: &Target, lines: &[Line<'a>]) -> Result<Vec<&'a str>> {
+fn write<'a>(session: &Session, target: &Target, lines: &[Line<'a>], reason: &Reason) -> Result<Vec<&'a str>> {
     let mut left = Vec::new();
     let change = |old: &str| -> std::result::Result<Option<String>, EditError> {
         let mut text = old.to_owned();
@@ -207,7 +216,9 @@ fn write<'a>(target: &Target, lines: &[Line<'a>]) -> Result<Vec<&'a str>> {
         }
         Ok((text != old).then_some(text))
     };
-    edit_file(&target.path, target.source, change)?;
+    let names: Vec<&str> = lines.iter().filter(|line| line.action.writes()).map(|line| line.name).collect();
+    let subject = format!("MCP servers imported into {}: {}", target.words, names.join(", "));
+    reason.edit_settings(session, (target, &subject), change)?;
     Ok(left)
 }
 

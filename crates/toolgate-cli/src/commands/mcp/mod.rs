@@ -20,7 +20,7 @@ pub(crate) mod import;
 mod import_files;
 mod import_plan;
 mod import_report;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod written;
 
 pub(crate) mod export;

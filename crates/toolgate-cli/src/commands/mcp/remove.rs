@@ -2,7 +2,7 @@
 
 use clap::Args;
 use toolgate::settings::edit;
-use toolgate::settings::edit_file::{Change, edit_file, look_into};
+use toolgate::settings::edit_file::{Change, look_into};
 use toolgate::shape::visible;
 
 use crate::commands::completions::complete_written_server;
@@ -10,6 +10,7 @@ use crate::commands::mcp::scope::{Scope, Target};
 use crate::commands::mcp::written::{Entry, Written};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
@@ -25,6 +26,8 @@ pub(crate) struct Arguments {
     /// Whose settings; without this those of the project, then yours
     #[arg(short, long, value_enum, value_name = "SCOPE")]
     scope: Option<Scope>,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command.
@@ -35,9 +38,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     for target in &targets {
         let is_there = look_into(&target.path, target.source, |text| edit::has(text, &key))?;
         // Another process may be faster.
-        if is_there == Some(true)
-            && edit_file(&target.path, target.source, |text| edit::remove(text, &key))? == Change::Written
-        {
+        if is_there != Some(true) {
+            continue;
+        }
+        let subject = format!("MCP server {name} removed from {}", target.words);
+        let remove = |text: &str| edit::remove(text, &key);
+        if arguments.reason.edit_settings(session, (target, &subject), remove)? == Change::Written {
             return report(session, name, target);
         }
     }

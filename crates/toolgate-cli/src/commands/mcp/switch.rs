@@ -1,6 +1,7 @@
 //! What `toolgate mcp enable` and `toolgate mcp disable` have in common: names are found, lists are looked at, and what was done is said.
 
 use clap::Args;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::servers::Enablement;
 use toolgate::shape::visible;
 
@@ -8,6 +9,7 @@ use crate::commands::completions::complete_written_server;
 use crate::commands::mcp::written::Written;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
@@ -20,6 +22,8 @@ pub(crate) struct Switched {
     /// Only for as long as this session lasts
     #[arg(long)]
     session: bool,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Which way.
@@ -93,6 +97,10 @@ pub(crate) fn switch(session: &mut Session, arguments: &Switched, way: Way) -> R
         Way::Enable => Enablement::enable(session.env(), &names)?,
         Way::Disable => Enablement::disable(session.env(), &names)?,
     };
+    if !changed.is_empty() {
+        let subject = format!("MCP server {} {}", changed.join(", "), way.done());
+        arguments.reason.record(session, PermissionChange::new(PermissionKind::Settings, subject));
+    }
     changed.extend(switched);
     report(session, (way, Lasts::ForGood), &names, &changed)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use toolgate::HostEnv;
+use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::formats;
 use toolgate::servers::{HeldBack, folded, held_back};
 use toolgate::settings::{self, LoadOptions, Settings, SettingsLayer, SettingsOrigin, SettingsSource};
@@ -13,6 +14,7 @@ use crate::commands::mcp::scope::Target;
 use crate::configured::of_broken;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::session::Session;
 use crate::similar::did_you_mean;
 
@@ -123,22 +125,29 @@ impl Written {
     }
 
     /// Whoever writes the first entry into the settings of a folder has seen all that it brings. Whatever comes later is asked about.
-    pub(crate) fn vouch_for_all(&self, env: &HostEnv) -> Result<()> {
+    pub(crate) fn vouch_for_all(&self, session: &Session, reason: &Reason) -> Result<()> {
+        let env = session.env();
         let folder = judge(env, &self.0, None)?;
         if folder.trust() == FolderTrust::Undecided {
             confirm_all(env, folder.path(), &self.0)?;
             set_rule(env, folder.path(), TrustLevel::Folder)?;
+            let change = PermissionChange::new(PermissionKind::Trust, folder.path().display().to_string());
+            reason.record(session, change.after(TrustLevel::Folder.as_str()));
         }
         Ok(())
     }
 
     /// Whoever writes an entry into the settings of a folder they trust has seen it: it needs no confirmation of its own.
-    pub(crate) fn vouch_for(&self, env: &HostEnv, names: &[&str]) -> Result<()> {
+    pub(crate) fn vouch_for(&self, session: &Session, names: &[&str], reason: &Reason) -> Result<()> {
+        let env = session.env();
         let folder = judge(env, &self.0, None)?;
         let unconfirmed = names.iter().filter(|name| folder.unconfirmed().contains(**name));
         let seen: BTreeSet<String> = unconfirmed.map(|name| (*name).to_owned()).collect();
         if folder.is_trusted() && !seen.is_empty() {
             confirm(env, folder.path(), &self.0, &seen)?;
+            let names: Vec<String> = seen.into_iter().collect();
+            let change = PermissionChange::new(PermissionKind::Trust, folder.path().display().to_string());
+            reason.record(session, change.after(format!("confirmed: {}", names.join(", "))));
         }
         Ok(())
     }

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
 use toolgate::policy::{PRESETS, preset};
 use toolgate::settings::brought::POLICIES_FOLDER;
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
+use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
@@ -29,6 +31,8 @@ pub(crate) struct Arguments {
     /// Write it there; without a path, among your own policies
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     write: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    reason: Reason,
 }
 
 /// Runs the command.
@@ -54,6 +58,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     }
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| cannot(&error))?;
+    let change = PermissionChange::new(PermissionKind::Preset, &arguments.name);
+    arguments.reason.record(session, change.files([ChangedFile::of_texts(&path, None, Some(text))]));
     let printer = &mut session.printer;
     match printer.form() {
         Form::Json => printer.json(|json| {

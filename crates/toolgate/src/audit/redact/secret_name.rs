@@ -3,7 +3,7 @@
 //! Narrower than what is looked for in the names of variables: a tool whose `key` or `author` was never kept would have a useless record.
 
 /// Parts of names, without separators and in small letters, that say it wherever they stand.
-const TELLING: [&str; 14] = [
+const TELLING: [&str; 29] = [
     "password",
     "passwd",
     "passphrase",
@@ -18,10 +18,28 @@ const TELLING: [&str; 14] = [
     "connectionstring",
     "accesstoken",
     "refreshtoken",
+    "passcode",
+    "passkey",
+    "accountkey",
+    "storagekey",
+    "sharedkey",
+    "sharedaccess",
+    "masterkey",
+    "subscriptionkey",
+    "webhookurl",
+    "seedphrase",
+    "mnemonic",
+    "recoverycode",
+    "sessiontoken",
+    "servicekey",
+    "licensekey",
 ];
 
 /// Words that say it when they are one of the words of a name.
-const WORDS: [&str; 11] = ["token", "auth", "pwd", "pass", "creds", "cookie", "cookies", "bearer", "otp", "pat", "jwt"];
+const WORDS: [&str; 17] = [
+    "token", "auth", "pwd", "pass", "creds", "cookie", "cookies", "bearer", "otp", "pat", "jwt", "pw", "pswd", "totp",
+    "psk", "csrf", "sas",
+];
 
 /// Words before `token` that make it a place in a list, which is no secret.
 const PLACES: [&str; 5] = ["page", "next", "continuation", "sync", "cursor"];
@@ -89,6 +107,12 @@ mod tests {
             "otp",
             "connection_string",
             "jwt",
+            "passcode",
+            "db_pw",
+            "AccountKey",
+            "SharedAccessKey",
+            "wifi-psk",
+            "X-CSRF-Token",
         ];
         for name in secret {
             assert!(names_a_secret(name), "{name}");

@@ -155,6 +155,18 @@ const AUDIT: &[Key] = &[
         .preset(Preset::Word("redacted")),
     Key::new("fsync", Shape::Word(&FSYNC_MODES), "When records are forced to the disk.")
         .preset(Preset::Word("interval")),
+    Key::new(
+        "alerts",
+        Shape::Anything,
+        "Limits that calls are held against: a list of objects, see `docs/audit.md`. A folder has no say in it.",
+    )
+    .preset(Preset::InWords("none"))
+    .merged(Merge::Concat),
+    Key::new(
+        "onAlert",
+        Shape::Text,
+        "A command that is told of each alert, as JSON on its stdin. A folder has no say in it.",
+    ),
 ];
 
 const RUNTIME: &[Key] =

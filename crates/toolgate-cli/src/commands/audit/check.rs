@@ -1,0 +1,125 @@
+//! `toolgate audit check`: the calls of the record, held against the limits of `audit.alerts`.
+
+use clap::Args;
+use toolgate::audit::{Alert, AlertReplay, AlertRules, AuditLog, Query, moment};
+use toolgate::settings::{self, LoadOptions};
+use toolgate::shape::visible;
+
+use super::show::shown_time;
+use super::{tell_unreadable, unknown_time};
+use crate::columns::{short, table};
+use crate::configured::of_broken;
+use crate::error::Result;
+use crate::exit_code::Ending;
+use crate::limits::AUDIT_NAME_CHARS_MAX;
+use crate::printer::Form;
+use crate::session::Session;
+
+/// Find calls that pass a limit of `audit.alerts`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The limits are those of your settings and the administrator's. Ends with 9 when a call passes one, so it fits into a timer.
+
+Examples:
+  toolgate audit check
+  toolgate audit check --since 24h --json"
+)]
+pub(crate) struct Arguments {
+    /// Calls since then: `15m`, `24h`, `7d` ago, or a time such as `2026-01-02T03:04:05Z`
+    #[arg(long, value_name = "WHEN", default_value = "1h")]
+    since: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
+    let since = moment(&arguments.since, session.env().clock.now());
+    let since = since.ok_or_else(|| unknown_time("since", &arguments.since))?;
+    let settings = settings::load(session.env(), &LoadOptions::default());
+    if let Some(error) = settings.broken.first() {
+        return Err(of_broken(error));
+    }
+    let rules = AlertRules::of(&settings);
+    let (limits, problems) = (rules.len(), rules.problems.clone());
+    let mut alerts: Vec<Alert> = Vec::new();
+    let mut replay = AlertReplay::new(rules);
+    // Older calls tell since when a server is used.
+    let unreadable = AuditLog::open(session.env())?.each(&Query::default(), |call| {
+        let passed = replay.add(&call);
+        if call.at >= since && call.has_ended() {
+            alerts.extend(passed);
+        }
+        true
+    })?;
+    let talk = session.printer.talk();
+    problems.iter().for_each(|problem| talk.line(&format!("{} {problem}", talk.paint().yellow("warning:"))));
+    let is_clean = alerts.is_empty() && problems.is_empty();
+    match session.printer.form() {
+        Form::Json => write(session, &alerts, (limits, unreadable))?,
+        Form::Text => print(session, &alerts, (limits, unreadable))?,
+    }
+    Ok(if is_clean { Ending::Done } else { Ending::Found })
+}
+
+fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, u64)) -> Result<()> {
+    tell_unreadable(session, unreadable);
+    let printer = &mut session.printer;
+    if limits == 0 {
+        printer.talk().line("no limits are set: `audit.alerts` of your settings has none");
+        return Ok(());
+    }
+    if alerts.is_empty() {
+        printer.talk().line("no call passed a limit");
+        return Ok(());
+    }
+    let row = |alert: &Alert| {
+        let name = |text: &str| short(text, AUDIT_NAME_CHARS_MAX);
+        vec![shown_time(alert.at), name(&alert.name), name(&alert.server), name(&alert.tool), words(alert)]
+    };
+    let rows = alerts.iter().map(row).collect();
+    for line in table(&["TIME", "ALERT", "SERVER", "TOOL", "MEASURED"], rows, printer.terminal().columns) {
+        printer.line(&line)?;
+    }
+    Ok(())
+}
+
+/// The measured value and the limit, in words.
+pub(crate) fn words(alert: &Alert) -> String {
+    let (value, limit) = (alert.value, alert.limit);
+    match alert.measure {
+        "callsPerMinute" => format!("{value} calls within a minute, more than {limit}"),
+        "denialsPerMinute" => format!("{value} denials within a minute, more than {limit}"),
+        "errorPercent" => format!("{value} % of the last calls failed, more than {limit} %"),
+        "resultBytes" => format!("a result of {value} bytes, more than {limit}"),
+        "latencyMs" => format!("it took {value} ms, more than {limit}"),
+        "hours" => format!("called at {:02}:{:02}, outside of the hours", value / 60, value % 60),
+        "newToolAfterDays" => format!("first call of this tool, after {value} days of the server"),
+        other => format!("{other}: {value}, more than {limit}"),
+    }
+}
+
+/// An alert as a line for the person.
+pub(crate) fn line(alert: &Alert) -> String {
+    let (server, tool) = (visible::line(&alert.server), visible::line(&alert.tool));
+    format!("alert {}: `{tool}` of {server}: {}", visible::line(&alert.name), words(alert))
+}
+
+fn write(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, u64)) -> Result<()> {
+    session.printer.json(|json| {
+        json.object(|object| {
+            object.number("limits", limits as u64)?;
+            object.array("alerts", alerts, |json, alert| {
+                json.object(|object| {
+                    object.string("alert", &alert.name)?;
+                    object.string("measure", alert.measure)?;
+                    object.string("server", &alert.server)?;
+                    object.string("tool", &alert.tool)?;
+                    object.string("at", &shown_time(alert.at))?;
+                    object.number("value", alert.value)?;
+                    object.number("limit", alert.limit)
+                })
+            })?;
+            object.number("unreadable", unreadable)
+        })
+    })?;
+    Ok(())
+}

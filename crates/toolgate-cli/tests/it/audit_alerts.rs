@@ -1,0 +1,63 @@
+//! Limits of `audit.alerts`, as the program tells about them.
+
+use serde_json::{Value, json};
+
+use crate::room::{Room, sample};
+
+const CALL: &str = "call echo message=x";
+
+fn room(audit: Value) -> Room {
+    Room::new().server("s", &sample("s")).setting("audit", audit)
+}
+
+#[test]
+fn a_call_that_passes_a_limit_is_told_flagged_and_found() {
+    let room = room(json!({
+        "alerts": [{"name": "any result", "resultBytes": 1}, {"latencyMs": 600_000}],
+        "onAlert": "cat > told.json"
+    }));
+    let output = room.run(CALL);
+    assert_eq!(output.code(), Some(0), "{}", output.transcript());
+    assert!(output.stderr.contains("alert any result: `echo` of s: a result of "), "{}", output.stderr);
+    let told = std::fs::read_to_string(room.world.home().join(".toolgate/told.json")).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["alert"], &told["tool"]), (&json!("any result"), &json!("echo")));
+    let call = &room.json("audit show --json")["calls"][0];
+    assert_eq!(call["alerts"], json!(["any result"]));
+    let shown = room.run("audit show").stdout;
+    assert!(shown.contains("! alert any result"), "{shown}");
+    let checked = room.run("audit check");
+    assert_eq!(checked.code(), Some(9), "{}", checked.transcript());
+    assert!(checked.stdout.contains("any result") && checked.stdout.contains("more than 1"), "{}", checked.stdout);
+    let output = room.run("audit check --since 1h --json");
+    let found: Value = serde_json::from_str(&output.stdout).unwrap();
+    let alert = &found["alerts"][0];
+    assert_eq!((&found["limits"], &alert["measure"], &alert["limit"]), (&json!(2), &json!("resultBytes"), &json!(1)));
+}
+
+#[test]
+fn nothing_to_tell_and_nothing_to_look_for_is_said() {
+    let quiet = room(json!({"alerts": [{"latencyMs": 600_000}]}));
+    assert_eq!(quiet.run(CALL).stderr, "");
+    quiet.check(
+        "audit check",
+        "
+        --- stderr
+        no call passed a limit
+        --- exit 0
+        ",
+    );
+    Room::new().check(
+        "audit check",
+        "
+        --- stderr
+        no limits are set: `audit.alerts` of your settings has none
+        --- exit 0
+        ",
+    );
+    let wrong = room(json!({"alerts": [{"callsPerMinut": 1}]}));
+    let output = wrong.run("audit check");
+    assert_eq!(output.code(), Some(9), "{}", output.transcript());
+    assert!(output.stderr.contains("`callsPerMinut` is not known there"), "{}", output.stderr);
+    assert!(wrong.run(CALL).stderr.contains("`callsPerMinut` is not known there"));
+}

@@ -1,0 +1,130 @@
+//! `AlertCommands`: tells commands about alerts, bounded in time and number. None outlives the process: dropping this waits for them.
+
+use std::fmt;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::alerts::Alert;
+use super::members::Members;
+use super::moment::written;
+use crate::env::HostEnv;
+use crate::limits::{
+    ALERT_COMMAND_LOOK_MS, ALERT_COMMAND_MS, ALERT_COMMANDS_MAX, ALERT_COMMANDS_PER_MINUTE_MAX, AUDIT_NAME_CHARS_MAX,
+};
+
+/// Runs the commands of alerts.
+pub struct AlertCommands {
+    vars: Vec<(String, String)>,
+    folder: PathBuf,
+    running: Mutex<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    threads: Vec<JoinHandle<()>>,
+    /// The starts of commands within the last minute.
+    started: Vec<Instant>,
+}
+
+impl AlertCommands {
+    /// Commands get the variables of this environment and start in the person's own folder, not in the workspace.
+    #[must_use]
+    pub fn new(env: &HostEnv) -> Self {
+        let vars = env.vars.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Self { vars, folder: env.dirs.user.clone(), running: Mutex::default() }
+    }
+
+    /// Tells the command of an alert, if it has one and not too many run.
+    pub fn tell(&self, alert: &Alert) {
+        let Some(command) = &alert.command else { return };
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.threads.retain(|thread| !thread.is_finished());
+        running.started.retain(|start| start.elapsed() < Duration::from_secs(60));
+        if running.threads.len() >= ALERT_COMMANDS_MAX || running.started.len() >= ALERT_COMMANDS_PER_MINUTE_MAX {
+            tracing::warn!("the command of the alert {} is not run: too many of them are", alert.name);
+            return;
+        }
+        let started = self.command(command).spawn();
+        match started {
+            Ok(child) => {
+                let told = json(alert);
+                running.started.push(Instant::now());
+                running.threads.extend(thread::Builder::new().spawn(move || attend(child, &told)).ok());
+            }
+            Err(error) => tracing::warn!("the command of the alert {} cannot be run: {error}", alert.name),
+        }
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("/bin/sh") };
+        command.arg(if cfg!(windows) { "/C" } else { "-c" }).arg(line);
+        command.env_clear().envs(self.vars.iter().cloned()).current_dir(&self.folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+}
+
+/// Writes the alert to the command, and ends it when its time is over.
+fn attend(mut child: Child, told: &str) {
+    if let Some(mut stdin) = child.stdin.take() {
+        let _heard = stdin.write_all(told.as_bytes()).is_ok();
+    }
+    let until = Instant::now() + Duration::from_millis(ALERT_COMMAND_MS);
+    while Instant::now() < until {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(ALERT_COMMAND_LOOK_MS));
+    }
+    end(&child);
+    let _ended = child.kill().is_ok();
+    let _reaped = child.wait().is_ok();
+}
+
+/// Ends the command with all that it started.
+#[cfg(unix)]
+fn end(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ended = kill_process_group(group, Signal::KILL).is_ok();
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_child: &Child) {}
+
+/// An alert as one line of JSON. It has no arguments and no result, so it stays short and tells no secret.
+fn json(alert: &Alert) -> String {
+    let name = |text: &str| text.chars().take(AUDIT_NAME_CHARS_MAX).collect::<String>();
+    let members = Members::of(|members| {
+        members.text("alert", &name(&alert.name));
+        members.text("measure", alert.measure);
+        members.text("server", &name(&alert.server));
+        members.text("tool", &name(&alert.tool));
+        members.text("at", &written(alert.at));
+        members.number("value", alert.value);
+        members.number("limit", alert.limit);
+    });
+    format!("{{{members}}}\n")
+}
+
+impl Drop for AlertCommands {
+    fn drop(&mut self) {
+        let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in running.threads.drain(..) {
+            let _ended = thread.join().is_ok();
+        }
+    }
+}
+
+impl fmt::Debug for AlertCommands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AlertCommands").finish_non_exhaustive()
+    }
+}

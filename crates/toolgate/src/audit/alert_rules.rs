@@ -1,0 +1,223 @@
+//! `AlertRules`: the limits of `audit.alerts`, read from the settings of the person and the administrator. A folder has no say in them.
+
+use crate::glob::glob;
+use crate::limits::ALERT_RULES_MAX;
+use crate::settings::raw::{RawMember, RawValue};
+use crate::settings::{Located, Settings, SettingsLayer};
+
+/// Every limit of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlertRules {
+    pub(super) rules: Vec<AlertRule>,
+    /// Entries that cannot be understood, each with file and line.
+    pub problems: Vec<String>,
+}
+
+/// One limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AlertRule {
+    pub(super) name: String,
+    server: Option<String>,
+    tool: Option<String>,
+    pub(super) per: Per,
+    pub(super) limit: Limit,
+    pub(super) sinks: Sinks,
+}
+
+/// Calls that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Per {
+    Server,
+    Tool,
+    All,
+}
+
+/// A measure, and the most of it that is nothing to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    CallsPerMinute(u64),
+    DenialsPerMinute(u64),
+    ErrorPercent(u64),
+    ResultBytes(u64),
+    LatencyMs(u64),
+    /// The minutes of the day from and until which calls are expected, and the minutes that the clock is ahead of UTC.
+    Hours {
+        from: u64,
+        until: u64,
+        ahead: i64,
+    },
+    NewToolAfterDays(u64),
+}
+
+/// The places an alert goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sinks {
+    pub(super) line: bool,
+    pub(super) flag: bool,
+    pub(super) command: Option<String>,
+}
+
+impl Limit {
+    /// The key in the settings.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::CallsPerMinute(_) => "callsPerMinute",
+            Self::DenialsPerMinute(_) => "denialsPerMinute",
+            Self::ErrorPercent(_) => "errorPercent",
+            Self::ResultBytes(_) => "resultBytes",
+            Self::LatencyMs(_) => "latencyMs",
+            Self::Hours { .. } => "hours",
+            Self::NewToolAfterDays(_) => "newToolAfterDays",
+        }
+    }
+
+    /// Whether it counts calls over time.
+    pub(super) const fn is_counted(self) -> bool {
+        matches!(self, Self::CallsPerMinute(_) | Self::DenialsPerMinute(_) | Self::ErrorPercent(_))
+    }
+
+    fn of(key: &str, value: &RawValue) -> Option<Self> {
+        let number = || match value {
+            RawValue::Number(number) => number.parse::<u64>().ok(),
+            _ => None,
+        };
+        Some(match key {
+            "callsPerMinute" => Self::CallsPerMinute(number()?),
+            "denialsPerMinute" => Self::DenialsPerMinute(number()?),
+            "errorPercent" => Self::ErrorPercent(number().filter(|percent| *percent <= 100)?),
+            "resultBytes" => Self::ResultBytes(number()?),
+            "latencyMs" => Self::LatencyMs(number()?),
+            "newToolAfterDays" => Self::NewToolAfterDays(number()?),
+            "hours" => match value {
+                RawValue::Text(text) => hours(text)?,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// `08:00-18:00`, in UTC, or `08:00-18:00+02:00`.
+fn hours(text: &str) -> Option<Limit> {
+    let (from, rest) = text.trim().split_once('-')?;
+    let (until, ahead) = match rest.find(['+', '-']) {
+        Some(at) => {
+            let (until, offset) = rest.split_at_checked(at)?;
+            let sign = if offset.starts_with('-') { -1 } else { 1 };
+            (until, sign * i64::try_from(minutes(offset.get(1..)?)?).ok()?)
+        }
+        None => (rest, 0),
+    };
+    Some(Limit::Hours { from: minutes(from)?, until: minutes(until)?, ahead })
+}
+
+/// The minutes of `18:30`.
+fn minutes(text: &str) -> Option<u64> {
+    let (hours, minutes) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
+    let (hours, minutes): (u64, u64) = (hours.parse().ok()?, minutes.parse().ok()?);
+    (hours <= 24 && minutes < 60).then_some(hours * 60 + minutes)
+}
+
+impl AlertRules {
+    /// Those of the settings: of every layer that is no folder's. The person cannot switch off those of the administrator.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let mut all = Self::default();
+        for layer in settings.layers.iter().filter(|layer| !layer.is_of_workspace()) {
+            let Some(written) = layer.kept("audit.alerts") else { continue };
+            let command = match layer.kept("audit.onAlert").map(|command| &command.value) {
+                Some(RawValue::Text(command)) if !command.trim().is_empty() => Some(command.clone()),
+                _ => None,
+            };
+            match &written.value {
+                RawValue::List(entries) => entries.iter().for_each(|entry| all.add(layer, entry, command.as_ref())),
+                RawValue::Null => {}
+                _ => all.problem(layer, written.at.line, "expected a list of limits"),
+            }
+        }
+        all
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    fn problem(&mut self, layer: &SettingsLayer, line: usize, what: &str) {
+        self.problems.push(format!("{}: audit.alerts: {what}", layer.origin(line)));
+    }
+
+    fn add(&mut self, layer: &SettingsLayer, entry: &Located<RawValue>, command: Option<&String>) {
+        let line = entry.at.line;
+        let RawValue::Object(members) = &entry.value else {
+            return self.problem(layer, line, "expected an object such as {\"callsPerMinute\": 60}");
+        };
+        let mut base = AlertRule {
+            name: String::new(),
+            server: None,
+            tool: None,
+            per: Per::Server,
+            limit: Limit::CallsPerMinute(0),
+            sinks: Sinks { line: true, flag: true, command: command.cloned() },
+        };
+        let mut limits = Vec::new();
+        for member in members {
+            if let Some(limit) = Limit::of(key_of(member), &member.value.value) {
+                limits.push(limit);
+            } else if !base.take(key_of(member), &member.value.value) {
+                let what = format!("`{}` is not known there, or has a value that it cannot have", key_of(member));
+                self.problem(layer, member.value.at.line, &what);
+            }
+        }
+        if limits.is_empty() {
+            self.problem(layer, line, "it has no limit, such as `callsPerMinute`");
+        }
+        for limit in limits {
+            if self.rules.len() >= ALERT_RULES_MAX {
+                return self.problem(layer, line, "more limits than are looked at");
+            }
+            let name = if base.name.is_empty() { limit.as_str().to_owned() } else { base.name.clone() };
+            self.rules.push(AlertRule { name, limit, ..base.clone() });
+        }
+    }
+}
+
+fn key_of(member: &RawMember) -> &str {
+    &member.key.value
+}
+
+impl AlertRule {
+    /// Takes a member that is no limit. Whether there is such a one.
+    fn take(&mut self, key: &str, value: &RawValue) -> bool {
+        match (key, value) {
+            ("name", RawValue::Text(text)) => text.clone_into(&mut self.name),
+            ("server", RawValue::Text(text)) => self.server = Some(text.clone()),
+            ("tool", RawValue::Text(text)) => self.tool = Some(text.clone()),
+            ("line", RawValue::Bool(wanted)) => self.sinks.line = *wanted,
+            ("flag", RawValue::Bool(wanted)) => self.sinks.flag = *wanted,
+            ("command", RawValue::Bool(false)) => self.sinks.command = None,
+            ("command", RawValue::Bool(true)) => {}
+            ("per", RawValue::Text(text)) => match text.as_str() {
+                "server" => self.per = Per::Server,
+                "tool" => self.per = Per::Tool,
+                "all" => self.per = Per::All,
+                _ => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether it is about a tool.
+    pub(super) fn is_about(&self, server: &str, tool: &str) -> bool {
+        let fits = |pattern: &Option<String>, name: &str| pattern.as_deref().is_none_or(|one| glob(one, name));
+        fits(&self.server, server) && fits(&self.tool, tool)
+    }
+}

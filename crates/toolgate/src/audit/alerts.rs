@@ -1,0 +1,274 @@
+//! Alerts: a call held against the limits of `audit.alerts`, with counters in memory. Without limits nothing is counted.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::OpenOptions;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::alert_rules::{AlertRule, AlertRules, Limit, Per};
+use super::folder::{AuditFolder, open};
+use super::moment::millis;
+use super::open_calls::OpenCalls;
+use super::record::AuditRecord;
+use super::seen::Seen;
+use super::stored::StoredCall;
+use super::unusual::was_made;
+use crate::limits::{
+    ALERT_COUNTERS_MAX, ALERT_ERROR_CALLS_COUNT, ALERT_ERROR_CALLS_LEAST_COUNT, ALERT_RECENT_BYTES_MAX, ALERT_TIMES_MAX,
+};
+
+const MINUTE_MS: u64 = 60_000;
+const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
+const DAY_MINUTES: i64 = 24 * 60;
+
+/// A limit that a call passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// The name of the limit in the settings; what it measures, when it has none.
+    pub name: String,
+    /// The key of the limit in the settings.
+    pub measure: &'static str,
+    /// The server of the call.
+    pub server: String,
+    /// The tool, by the name its server gives it.
+    pub tool: String,
+    /// The time the call was asked for.
+    pub at: SystemTime,
+    /// The measured value. For hours it is the minute of the day.
+    pub value: u64,
+    /// The most that is nothing to tell.
+    pub limit: u64,
+    /// Whether a line is to be shown.
+    pub line: bool,
+    /// Whether the record is flagged.
+    pub flag: bool,
+    /// The command that is to be told.
+    pub command: Option<String>,
+}
+
+/// A call, as far as limits look at it.
+#[derive(Debug)]
+pub(super) struct AlertFacts<'a> {
+    at: SystemTime,
+    server: &'a str,
+    tool: &'a str,
+    outcome: &'a str,
+    took_ms: u64,
+    result_bytes: Option<u64>,
+    /// For how many days the server was used before, when this tool never was.
+    new_after_days: Option<u64>,
+}
+
+impl<'a> AlertFacts<'a> {
+    pub(super) fn of_record(record: &'a AuditRecord, seen: &Seen) -> Self {
+        let (server, tool) = (record.server.as_str(), record.tool.as_str());
+        let new_after_days =
+            seen.days_before_new_tool(server, tool, millis(record.at)).filter(|_| was_made(record.outcome));
+        let took_ms = u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX);
+        let (at, outcome, result_bytes) = (record.at, record.outcome, record.result_bytes);
+        Self { at, server, tool, outcome, took_ms, result_bytes, new_after_days }
+    }
+
+    fn of_stored(call: &'a StoredCall, new_after_days: Option<u64>) -> Self {
+        Self {
+            at: call.at,
+            server: &call.server,
+            tool: &call.tool,
+            outcome: &call.outcome,
+            took_ms: call.duration_ms,
+            result_bytes: call.result_bytes,
+            new_after_days,
+        }
+    }
+}
+
+/// Counts calls, and finds those that pass a limit.
+#[derive(Debug, Default)]
+pub(super) struct Alerts {
+    rules: Arc<AlertRules>,
+    counters: BTreeMap<(usize, String), Counter>,
+    /// Whether the calls that other processes made within the last minutes are counted.
+    knows_recent: bool,
+}
+
+/// The calls of one server or tool, as one limit counts them.
+#[derive(Debug, Default)]
+struct Counter {
+    /// The times of the calls of the last minute.
+    times_ms: VecDeque<u64>,
+    /// Which of the last calls went wrong.
+    errors: VecDeque<bool>,
+    /// Whether passing the limit was told.
+    told: bool,
+}
+
+impl Alerts {
+    /// Takes these limits. Counters stay when they are the same.
+    pub(super) fn use_rules(&mut self, rules: &Arc<AlertRules>) {
+        if *self.rules != **rules {
+            self.rules = Arc::clone(rules);
+            self.counters.clear();
+            self.knows_recent = false;
+        }
+    }
+
+    /// Whether there is nothing to look for.
+    pub(super) fn is_idle(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Counts what other processes wrote last. Read once, and only for limits that count.
+    pub(super) fn know_recent(&mut self, folder: &AuditFolder) {
+        if std::mem::replace(&mut self.knows_recent, true)
+            || !self.rules.rules.iter().any(|rule| rule.limit.is_counted())
+        {
+            return;
+        }
+        for call in recent_calls(folder) {
+            let _already_told = self.look(&AlertFacts::of_stored(&call, None));
+        }
+    }
+
+    /// The limits that a call passes.
+    pub(super) fn look(&mut self, call: &AlertFacts<'_>) -> Vec<Alert> {
+        let rules = Arc::clone(&self.rules);
+        let about = rules.rules.iter().enumerate().filter(|(_, rule)| rule.is_about(call.server, call.tool));
+        about.filter_map(|(nth, rule)| self.alert(nth, rule, call)).collect()
+    }
+
+    fn alert(&mut self, nth: usize, rule: &AlertRule, call: &AlertFacts<'_>) -> Option<Alert> {
+        let is_made = was_made(call.outcome);
+        let (value, limit) = match rule.limit {
+            Limit::CallsPerMinute(most) => self.counter(nth, rule, call).counts(millis(call.at), most)?,
+            Limit::DenialsPerMinute(most) if !is_made => self.counter(nth, rule, call).counts(millis(call.at), most)?,
+            Limit::ErrorPercent(most) if is_made => {
+                let is_error = matches!(call.outcome, "tool_error" | "failed" | "timed_out");
+                self.counter(nth, rule, call).errs(is_error, most)?
+            }
+            Limit::ResultBytes(most) => above(call.result_bytes?, most)?,
+            Limit::LatencyMs(most) if is_made => above(call.took_ms, most)?,
+            Limit::Hours { from, until, ahead } => (outside(millis(call.at), (from, until), ahead)?, until),
+            Limit::NewToolAfterDays(days) => {
+                call.new_after_days.filter(|used| *used >= days).map(|used| (used, days))?
+            }
+            Limit::DenialsPerMinute(_) | Limit::ErrorPercent(_) | Limit::LatencyMs(_) => return None,
+        };
+        Some(Alert {
+            name: rule.name.clone(),
+            measure: rule.limit.as_str(),
+            server: call.server.to_owned(),
+            tool: call.tool.to_owned(),
+            at: call.at,
+            value,
+            limit,
+            line: rule.sinks.line,
+            flag: rule.sinks.flag,
+            command: rule.sinks.command.clone(),
+        })
+    }
+
+    fn counter(&mut self, nth: usize, rule: &AlertRule, call: &AlertFacts<'_>) -> &mut Counter {
+        let of = match rule.per {
+            Per::Server => call.server.to_owned(),
+            Per::Tool => format!("{}\0{}", call.server, call.tool),
+            Per::All => String::new(),
+        };
+        let key = (nth, of);
+        if self.counters.len() >= ALERT_COUNTERS_MAX && !self.counters.contains_key(&key) {
+            self.counters.pop_first();
+        }
+        self.counters.entry(key).or_default()
+    }
+}
+
+impl Counter {
+    /// One more call. How many there were within a minute, when that passes the limit and was not told.
+    fn counts(&mut self, at_ms: u64, most: u64) -> Option<(u64, u64)> {
+        while self.times_ms.front().is_some_and(|first| first.saturating_add(MINUTE_MS) <= at_ms) {
+            self.times_ms.pop_front();
+        }
+        self.times_ms.push_back(at_ms);
+        if self.times_ms.len() > ALERT_TIMES_MAX {
+            self.times_ms.pop_front();
+        }
+        self.tell_once(self.times_ms.len() as u64, most)
+    }
+
+    /// One more call. How many of a hundred went wrong lately, when that passes the limit and was not told.
+    fn errs(&mut self, is_error: bool, most: u64) -> Option<(u64, u64)> {
+        self.errors.push_back(is_error);
+        if self.errors.len() > ALERT_ERROR_CALLS_COUNT {
+            self.errors.pop_front();
+        }
+        if self.errors.len() < ALERT_ERROR_CALLS_LEAST_COUNT {
+            return None;
+        }
+        let wrong = self.errors.iter().filter(|is_error| **is_error).count();
+        self.tell_once((wrong * 100 / self.errors.len()) as u64, most)
+    }
+
+    fn tell_once(&mut self, value: u64, most: u64) -> Option<(u64, u64)> {
+        let is_above = value > most;
+        let was_told = std::mem::replace(&mut self.told, is_above);
+        (is_above && !was_told).then_some((value, most))
+    }
+}
+
+fn above(value: u64, most: u64) -> Option<(u64, u64)> {
+    (value > most).then_some((value, most))
+}
+
+/// The minute of the day, when it is outside of the hours. They may go past midnight.
+fn outside(at_ms: u64, (from, until): (u64, u64), ahead: i64) -> Option<u64> {
+    let minute = i64::try_from(at_ms / MINUTE_MS).ok()?.saturating_add(ahead).rem_euclid(DAY_MINUTES);
+    let minute = u64::try_from(minute).ok()?;
+    let is_within = if from <= until { (from..until).contains(&minute) } else { minute >= from || minute < until };
+    (!is_within).then_some(minute)
+}
+
+/// The calls at the end of the log.
+fn recent_calls(folder: &AuditFolder) -> Vec<StoredCall> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = open(&folder.current(), OpenOptions::new().read(true))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(ALERT_RECENT_BYTES_MAX)))?;
+        let mut bytes = Vec::new();
+        file.take(ALERT_RECENT_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let open: OpenCalls<()> = OpenCalls::none();
+    let calls = bytes.split(|byte| *byte == b'\n').filter_map(|line| StoredCall::read(line, &open).ok().flatten());
+    calls.filter(StoredCall::has_ended).collect()
+}
+
+/// Calls of the log, held against limits one after the other.
+#[derive(Debug)]
+pub struct AlertReplay {
+    alerts: Alerts,
+    /// The first use of each server, and its tools that were called.
+    used: BTreeMap<String, (u64, BTreeSet<String>)>,
+}
+
+impl AlertReplay {
+    /// Nothing was called yet.
+    #[must_use]
+    pub fn new(rules: AlertRules) -> Self {
+        let alerts = Alerts { rules: Arc::new(rules), knows_recent: true, ..Alerts::default() };
+        Self { alerts, used: BTreeMap::new() }
+    }
+
+    /// The limits that the next call passes.
+    pub fn add(&mut self, call: &StoredCall) -> Vec<Alert> {
+        let at_ms = millis(call.at);
+        let mut new_after_days = None;
+        if was_made(&call.outcome) {
+            let (first_ms, tools) = self.used.entry(call.server.clone()).or_insert((at_ms, BTreeSet::new()));
+            if tools.insert(call.tool.clone()) && tools.len() > 1 {
+                new_after_days = Some(at_ms.saturating_sub(*first_ms) / DAY_MS);
+            }
+        }
+        self.alerts.look(&AlertFacts::of_stored(call, new_after_days))
+    }
+}

@@ -1,0 +1,59 @@
+//! Secrets in objects that say in one member what another one is: `{"name": "API_KEY", "value": "…"}`, private keys as JSON, and members whose
+//! name is the secret.
+
+use serde_json::{Map, Value};
+
+use super::secret_name::names_a_secret;
+use crate::servers::secret_text::{self, COVERED};
+
+/// Members that name what stands beside them.
+const NAMES: [&str; 8] = ["name", "key", "header", "variable", "field", "label", "attribute", "k"];
+
+/// Members that hold it.
+const VALUES: [&str; 7] = ["value", "values", "val", "v", "default", "content", "secretvalue"];
+
+/// The private members of a key that is written as JSON.
+const OF_KEYS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+
+/// The shortest name that may be a secret itself.
+const NAME_BYTES_MIN: usize = 12;
+
+/// Covers them, and counts them.
+pub(super) fn cover(members: &mut Map<String, Value>) -> usize {
+    let is_called = |all: &[&str], key: &str| all.iter().any(|one| one.eq_ignore_ascii_case(key));
+    let names_one = |(key, value): (&String, &Value)| {
+        is_called(&NAMES, key) && value.as_str().is_some_and(|name| !name.contains(' ') && names_a_secret(name))
+    };
+    let is_named = members.iter().any(names_one);
+    let is_key = members.get("kty").is_some_and(Value::is_string);
+    let mut covered = 0;
+    for (key, value) in members.iter_mut() {
+        let is_secret = (is_named && is_called(&VALUES, key)) || (is_key && OF_KEYS.contains(&key.as_str()));
+        if is_secret && !matches!(value, Value::Null | Value::Bool(_)) && value.as_str() != Some(COVERED) {
+            *value = Value::from(COVERED);
+            covered += 1;
+        }
+    }
+    covered + cover_names(members)
+}
+
+/// Covers members whose name is the secret.
+fn cover_names(members: &mut Map<String, Value>) -> usize {
+    let is_secret = |name: &&String| name.len() >= NAME_BYTES_MIN && secret_text::covered(name) != **name;
+    if !members.keys().any(|name| is_secret(&name)) {
+        return 0;
+    }
+    let mut covered = 0;
+    for (name, value) in std::mem::take(members) {
+        if is_secret(&&name) {
+            covered += 1;
+            let clean = secret_text::covered(&name).into_owned();
+            // Two of them stay two.
+            let name = if members.contains_key(&clean) { format!("{clean} {covered}") } else { clean };
+            members.insert(name, value);
+        } else {
+            members.insert(name, value);
+        }
+    }
+    covered
+}

@@ -1,0 +1,145 @@
+//! Every bound of the record of calls and of changes of permissions, and of the alerts about them.
+
+/// One file of the audit log; a new one is begun after that. About twenty thousand calls, read in a blink.
+pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Files of the audit log that are looked at; each has twenty thousand calls.
+pub const AUDIT_FILES_MAX: usize = 100_000;
+
+/// One line of the audit log. What we write is a quarter of it at most.
+pub const AUDIT_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The arguments of one call in the audit log, as JSON; what is larger is cut further.
+pub const AUDIT_ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
+
+/// The same when arguments are kept in full.
+pub const AUDIT_FULL_ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Values in the arguments of one call that are kept in the audit log; the others are counted.
+pub const AUDIT_ARGUMENT_VALUES_MAX: usize = 1_000;
+
+/// The same for arguments that are too large even so.
+pub const AUDIT_FEW_ARGUMENT_VALUES_MAX: usize = 50;
+
+/// One text in the arguments of a call that is kept whole in the audit log.
+pub const AUDIT_TEXT_CHARS_MAX: usize = 2_000;
+
+/// What is kept of a longer one, besides its length and hash.
+pub const AUDIT_CUT_TEXT_CHARS: usize = 200;
+
+/// How much of a text is searched for secrets; more of it is never kept.
+pub const AUDIT_SEARCHED_CHARS_MAX: usize = 8_000;
+
+/// A name in the audit log: of a tool, a session, a folder, a rule.
+pub const AUDIT_NAME_CHARS_MAX: usize = 512;
+
+/// An error message, or a word of explanation, in the audit log.
+pub const AUDIT_MESSAGE_CHARS_MAX: usize = 1_000;
+
+/// Words of explanation about one verdict in the audit log.
+pub const AUDIT_ADJUSTMENTS_MAX: usize = 16;
+
+/// Schemas looked at to learn which arguments of one call are secret; references may go in circles.
+pub const AUDIT_SCHEMA_LOOKUPS_MAX: usize = 10_000;
+
+/// How long to wait for another process that writes to the audit log; one record takes microseconds.
+pub const AUDIT_LOCK_MS: u64 = 5_000;
+
+/// How long to wait before asking for the lock of the audit log again.
+pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
+
+/// How long records may wait for the disk when they are written through at intervals.
+pub const AUDIT_FSYNC_MS: u64 = 1_000;
+
+/// How long whoever wrote to the audit log keeps others from it after the last record: longer than a call takes that follows another.
+pub const AUDIT_TURN_MS: u64 = 2;
+
+/// How long whoever writes to the audit log without a pause keeps others from it.
+pub const AUDIT_TURN_MS_MAX: u64 = 8;
+
+/// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.
+pub const AUDIT_BEGUN_MAX: usize = 256;
+
+/// The longest of these that is remembered.
+pub const AUDIT_BEGUN_BYTES_MAX: usize = 16 * 1024;
+
+/// The start of a torn line that is kept with the record of its repair.
+pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;
+
+/// The file of tools that were called before: room for fifty thousand of them.
+pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// How much of the newest records is read to make that file anew; it takes less than a second.
+pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Days after which a server is well known, so that another tool of it is news.
+pub const AUDIT_SETTLED_DAYS_COUNT: u64 = 14;
+
+/// Limits of `audit.alerts`; each is looked at for every call.
+pub const ALERT_RULES_MAX: usize = 100;
+
+/// Servers and tools whose calls are counted at once for limits; the one that makes room is counted anew.
+pub const ALERT_COUNTERS_MAX: usize = 1_000;
+
+/// Calls of one server or tool within a minute that are counted; more are as many.
+pub const ALERT_TIMES_MAX: usize = 10_000;
+
+/// The last calls that a share of errors is about.
+pub const ALERT_ERROR_CALLS_COUNT: usize = 20;
+
+/// The fewest calls that a share of errors is told of; one of two is half of them.
+pub const ALERT_ERROR_CALLS_LEAST_COUNT: usize = 10;
+
+/// The end of the log that is read once, where limits count calls of other processes as well: some hundred calls.
+pub const ALERT_RECENT_BYTES_MAX: u64 = 512 * 1024;
+
+/// The time the command of an alert may run.
+pub const ALERT_COMMAND_MS: u64 = 10_000;
+
+/// The pause between two looks at whether that command has ended.
+pub const ALERT_COMMAND_LOOK_MS: u64 = 20;
+
+/// Commands of alerts that run at once; the alerts beyond it are in the record only.
+pub const ALERT_COMMANDS_MAX: usize = 4;
+
+/// Commands of alerts that one process starts within a minute.
+pub const ALERT_COMMANDS_PER_MINUTE_MAX: usize = 30;
+
+/// Calls of one server within a minute that are nothing unusual: one for every second.
+pub const AUDIT_MINUTE_CALLS_MAX: u32 = 60;
+
+/// Servers whose calls are counted at once to find bursts; the one that was silent longest makes room.
+pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
+
+/// Findings about the audit log that are told one by one; the others are counted.
+pub const AUDIT_FINDINGS_MAX: usize = 200;
+
+/// Files that the record of one change of permissions lists; more are counted. A rulebook has a few.
+pub const AUDIT_CHANGED_FILES_MAX: usize = 100;
+
+/// Kinds of calls that the record of changed rules lists as decided otherwise. The first ones tell what happened; `policy simulate` lists all.
+pub const AUDIT_IMPACT_CASES_MAX: usize = 20;
+
+/// The days of the record that changed rules are tried on: a week has every day of one's work in it.
+pub const AUDIT_IMPACT_DAYS_COUNT: u64 = 7;
+
+/// The newest records that changed rules are tried on; reading them takes less than a second, once for each change.
+pub const AUDIT_IMPACT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// The file of the rules that were in force last: room for all of its entries.
+pub const AUDIT_NOTED_RULES_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Policy files, and folders with settings, whose last state is kept; one that makes room is new when it is used again.
+pub const AUDIT_NOTED_RULES_MAX: usize = 2_000;
+
+/// Folders whose rules one process remembers; a runtime serves a few at a time.
+pub const AUDIT_NOTED_FOLDERS_MAX: usize = 64;
+
+/// The same for all texts of one call together.
+pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
+
+/// Texts that are JSON within texts that are JSON: two are met where a request is quoted in a log.
+pub const AUDIT_TEXT_DEPTH_MAX: usize = 3;
+
+/// Words of one command line, given as a list, that are held against the words before them; longer ones are lists of files.
+pub const AUDIT_COMMAND_WORDS_MAX: usize = 64;

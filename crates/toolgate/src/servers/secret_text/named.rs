@@ -1,0 +1,122 @@
+//! Secrets behind names that say so, and in addresses and headers.
+
+use super::{Form, Left};
+
+/// Words that say in a name that a secret follows.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "passkey",
+    "pswd",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "bearer",
+    "-pw",
+    "-pass",
+];
+
+/// These forms come first, since those behind them leave a covered value alone.
+pub(super) const FORMS: &[Form] = &[
+    // A private key or certificate, up to its end.
+    Form {
+        hints: &["-----begin "],
+        pattern: r"(?is)-----BEGIN [0-9A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[0-9A-Z ]*-----.*?(?:-----END [0-9A-Z ]*-----|\z)",
+        left: Left::Text("[secret]"),
+    },
+    // The password in an address.
+    Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: Left::Text("${1}[secret]@") },
+    // The same where it is not certain what is the password.
+    Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: Left::Text("${1}[secret]@") },
+    // A header, up to the end of its line or of the word it stands in.
+    Form {
+        hints: &["authorization", "cookie", "x-"],
+        pattern: r#"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token|secret|auth|signature|password))("?\s*[:=]\s*"?)[^"'\r\n]+"#,
+        left: Left::Text("${1}${2}[secret]"),
+    },
+    // The value of something whose name says so, when both stand in one pair of quotes.
+    Form {
+        hints: NAMES,
+        pattern: r#"(?i)("[^"\s=:]*(?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)[=:])[^"\\\s](?:[^"\\]|\\.)*""#,
+        left: Left::Text("${1}[secret]\""),
+    },
+    Form {
+        hints: NAMES,
+        pattern: r"(?i)('[^'\s=:]*(?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)[=:])[^'\s][^']*'",
+        left: Left::Text("${1}[secret]'"),
+    },
+    // The value of something whose name says so: in a command line, an address, a file of variables.
+    Form {
+        hints: NAMES,
+        pattern: concat!(
+            r#"(?is)((?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)(?:\\*["'])?\s*(?:\+=|:=|=>|[:=])\s*)("#,
+            word!(),
+            ")"
+        ),
+        left: Left::Value,
+    },
+    // The same as an option with its value behind it.
+    Form {
+        hints: NAMES,
+        pattern: concat!(
+            r#"(?is)((?:\A|[\s"'])-[a-z0-9_-]*(?:password|passwd|passphrase|passcode|token|secret|bearer|-pw|-pass|-pwd|(?:api|access|account|auth|private|secret|storage)[_-]?key)["']?,?\s+)("#,
+            word!(no option),
+            ")"
+        ),
+        left: Left::Value,
+    },
+    // The same of names that are too short to stand within another word.
+    Form {
+        hints: &["pw", "pass"],
+        pattern: concat!(
+            r#"(?is)((?-u:\b)(?:[a-z0-9]+[_-])?(?:pw(?:\\*["'])?\s*(?:\+=|:=|[:=])|pass(?:\\*["'])?\s*=)\s*)("#,
+            word!(),
+            ")"
+        ),
+        left: Left::Value,
+    },
+    // Elements of XML, and lists of keys and values.
+    Form {
+        hints: &["</"],
+        pattern: r"(?is)(<(?:[a-z0-9_-]+:)?[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd|secret|token|api[_-]?key|access[_-]?key|credential)(?:[_.-][a-z0-9_.-]*)?(?:\s[^<>]*)?>)\s*[^<\s][^<]*",
+        left: Left::Text("${1}[secret]"),
+    },
+    Form {
+        hints: &["<key>"],
+        pattern: r"(?is)(<key>[^<]*(?:password|passwd|secret|token|apikey|api key)[^<]*</key>\s*<string>)[^<]+",
+        left: Left::Text("${1}[secret]"),
+    },
+    Form {
+        hints: &["value="],
+        pattern: r#"(?is)((?:key|name)\s*=\s*["'][^"']*(?:password|passwd|pwd|secret|token|api[_-]?key)[^"']*["']\s+value\s*=\s*)("[^"]*"|'[^']*')"#,
+        left: Left::Value,
+    },
+    // The password of a user of a database.
+    Form {
+        hints: &["identified", "password"],
+        pattern: r#"(?is)((?:identified\s+(?:with\s+\S+\s+)?by|(?-u:\b)password)\s+)('[^']*'|"[^"]*")"#,
+        left: Left::Value,
+    },
+    // A file of logins.
+    Form {
+        hints: &["login", "machine"],
+        pattern: r"(?is)((?:machine|login)\s+\S+\s+(?:(?:login|account)\s+\S+\s+)*password\s+)(\S+)",
+        left: Left::Value,
+    },
+    // What signs an address, and what stands in one in place of a name.
+    Form {
+        hints: &["sig", "credential=", "token=", "hmac=", "auth=", "awsaccesskeyid=", "sas="],
+        pattern: r##"(?i)([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig|hmac|sas|auth)=)[^&\s"'<>#]+"##,
+        left: Left::Text("${1}[secret]"),
+    },
+    Form {
+        hints: &["key=", "code="],
+        pattern: r#"(?i)([?&](?:key|code)=)[0-9a-z._~+/%-]{16,}"#,
+        left: Left::Text("${1}[secret]"),
+    },
+    Form { hints: &["://"], pattern: r"(://)[0-9A-Za-z_-]{20,}@", left: Left::Text("${1}[secret]@") },
+];

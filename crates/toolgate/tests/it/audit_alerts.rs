@@ -1,0 +1,201 @@
+//! Limits of `audit.alerts`: which calls pass them, while they happen and afterwards, and who is told.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use toolgate::audit::{
+    Alert, AlertCommands, AlertReplay, AlertRules, AuditRecord, AuditSink as _, FileAudit, Query, StoredCall,
+};
+use toolgate::settings::{LoadOptions, load};
+
+use crate::audit::LogRoom;
+
+/// The limits of the person's settings.
+fn rules(room: &LogRoom, audit: &Value) -> AlertRules {
+    fs::create_dir_all(room.user()).unwrap();
+    fs::write(room.user().join("settings.json"), json!({ "audit": audit }).to_string()).unwrap();
+    AlertRules::of(&load(&room.env(), &LoadOptions::default()))
+}
+
+/// The log with these limits, and what it tells.
+fn watched(room: &LogRoom, rules: &AlertRules) -> (FileAudit, Arc<Mutex<Vec<Alert>>>) {
+    let told: Arc<Mutex<Vec<Alert>>> = Arc::default();
+    let hears = Arc::clone(&told);
+    let rules = Arc::new(rules.clone());
+    (room.audit().on_alert(&rules, move |alert| hears.lock().unwrap().push(alert.clone())), told)
+}
+
+/// Measure, value and limit.
+fn shown(alerts: &[Alert]) -> Vec<String> {
+    alerts.iter().map(|alert| format!("{} {} {} > {}", alert.name, alert.tool, alert.value, alert.limit)).collect()
+}
+
+/// A call so many seconds after the one before it.
+type Call = (u64, fn(&mut AuditRecord));
+
+fn quick(_: &mut AuditRecord) {}
+
+fn denied(record: &mut AuditRecord) {
+    record.outcome = "denied";
+}
+
+fn failed(record: &mut AuditRecord) {
+    record.outcome = "tool_error";
+}
+
+fn large(record: &mut AuditRecord) {
+    record.result_bytes = Some(5_000);
+}
+
+fn slow(record: &mut AuditRecord) {
+    record.took = Duration::from_secs(9);
+}
+
+fn other_tool(record: &mut AuditRecord) {
+    record.tool = "write".to_owned();
+}
+
+const DAY: u64 = 24 * 60 * 60;
+
+#[test]
+fn calls_that_pass_a_limit_are_told_flagged_and_found_again() {
+    let many = |count: usize, call: Call| vec![call; count];
+    let cases: Vec<(Value, Vec<Call>, Vec<&str>)> = vec![
+        (json!([{"callsPerMinute": 3}]), many(6, (1, quick)), vec!["callsPerMinute read 4 > 3"]),
+        (json!([{"callsPerMinute": 3}]), many(6, (30, quick)), vec![]),
+        (
+            json!([{"name": "busy", "callsPerMinute": 3, "server": "files"}]),
+            many(4, (1, quick)),
+            vec!["busy read 4 > 3"],
+        ),
+        (json!([{"callsPerMinute": 3, "server": "web"}]), many(6, (1, quick)), vec![]),
+        (json!([{"callsPerMinute": 3, "tool": "wr*"}]), many(6, (1, quick)), vec![]),
+        (
+            json!([{"callsPerMinute": 2, "per": "tool"}]),
+            vec![(1, quick), (1, other_tool), (1, quick), (1, other_tool), (1, quick)],
+            vec!["callsPerMinute read 3 > 2"],
+        ),
+        (
+            json!([{"denialsPerMinute": 1}]),
+            vec![(1, denied), (1, quick), (1, denied)],
+            vec!["denialsPerMinute read 2 > 1"],
+        ),
+        (json!([{"errorPercent": 50}]), many(9, (1, failed)), vec![]),
+        (json!([{"errorPercent": 50}]), many(12, (1, failed)), vec!["errorPercent read 100 > 50"]),
+        (json!([{"resultBytes": 4_000}]), vec![(1, quick), (1, large)], vec!["resultBytes read 5000 > 4000"]),
+        (json!([{"latencyMs": 500}]), vec![(1, quick), (1, slow)], vec!["latencyMs read 9000 > 500"]),
+        (json!([{"newToolAfterDays": 7}]), vec![(1, quick), (DAY, other_tool)], vec![]),
+        (
+            json!([{"newToolAfterDays": 7}]),
+            vec![(1, quick), (8 * DAY, other_tool)],
+            vec!["newToolAfterDays write 8 > 7"],
+        ),
+        (json!([{"hours": "00:00-24:00"}]), many(2, (1, quick)), vec![]),
+        (json!([{"hours": "00:00-00:00"}]), vec![(1, quick)], vec!["hours read 0 > 0"]),
+        (json!([{"flag": false, "resultBytes": 10}]), vec![(1, quick)], vec!["resultBytes read 34 > 10"]),
+        (json!([]), many(3, (1, quick)), vec![]),
+    ];
+    for (limits, calls, expected) in cases {
+        let room = LogRoom::new();
+        // The test begins at midnight.
+        let into_day = room.clock().now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() % DAY;
+        room.clock().advance(Duration::from_secs(DAY - into_day));
+        let rules = rules(&room, &json!({ "alerts": limits }));
+        assert_eq!(rules.problems, Vec::<String>::new(), "{limits}");
+        let (audit, told) = watched(&room, &rules);
+        for (nth, (after, change)) in calls.iter().enumerate() {
+            if nth > 0 {
+                room.clock().advance(Duration::from_secs(*after));
+            }
+            let mut record = room.record("read");
+            change(&mut record);
+            audit.record(&record);
+        }
+        assert_eq!(shown(&told.lock().unwrap()), expected, "{limits}");
+        let stored = room.calls(&Query::default());
+        let is_flagged = limits[0]["flag"] != json!(false);
+        let flagged = stored.iter().filter(|call| !call.alerts.is_empty()).count();
+        assert_eq!(flagged, if is_flagged { expected.len() } else { 0 }, "{limits}");
+        let mut replay = AlertReplay::new(rules);
+        let again: Vec<Alert> = stored.iter().flat_map(|call: &StoredCall| replay.add(call)).collect();
+        assert_eq!(shown(&again), expected, "{limits}: the log tells the same");
+        assert!(room.verify().is_sound());
+    }
+}
+
+#[test]
+fn calls_of_other_processes_count() {
+    let room = LogRoom::new();
+    let rules = rules(&room, &json!({"alerts": [{"callsPerMinute": 3}]}));
+    let mut told = Vec::new();
+    for _ in 0..6 {
+        let (audit, heard) = watched(&room, &rules);
+        audit.record(&room.record("read"));
+        drop(audit);
+        told.extend(shown(&heard.lock().unwrap()));
+    }
+    assert_eq!(told, ["callsPerMinute read 4 > 3"]);
+}
+
+#[test]
+fn a_mistake_in_a_limit_is_told_with_its_place() {
+    let cases = [
+        (json!({"alerts": 7}), "expected a list of limits"),
+        (json!({"alerts": ["x"]}), "expected an object"),
+        (json!({"alerts": [{"server": "x"}]}), "it has no limit"),
+        (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` is not known there, or has a value"),
+        (json!({"alerts": [{"callsPerMinut": 3}]}), "`callsPerMinut` is not known there"),
+        (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` is not known there, or has a value"),
+        (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` is not known there, or has a value"),
+        (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` is not known there, or has a value"),
+    ];
+    for (audit, expected) in cases {
+        let room = LogRoom::new();
+        let rules = rules(&room, &audit);
+        let found =
+            rules.problems.iter().any(|problem| problem.contains("settings.json:1") && problem.contains(expected));
+        assert!(found, "{audit}: {:?}", rules.problems);
+    }
+}
+
+#[test]
+fn a_folder_sets_no_limits() {
+    let room = LogRoom::new();
+    let folder = room.env().workspace.join(".toolgate");
+    fs::create_dir_all(&folder).unwrap();
+    let text = json!({"audit": {"alerts": [{"callsPerMinute": 0}], "onAlert": "touch pwned"}}).to_string();
+    fs::write(folder.join("settings.json"), text).unwrap();
+    let mut settings = load(&room.env(), &LoadOptions::default());
+    settings.layers.append(&mut settings.brought.layers.clone());
+    assert!(AlertRules::of(&settings).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_is_told_and_does_not_run_for_ever() {
+    let room = LogRoom::new();
+    let told = room.user().join("told.jsonl");
+    let command = format!("cat >> '{}'", told.display());
+    let rules =
+        rules(&room, &json!({"onAlert": command, "alerts": [{"resultBytes": 10}, {"latencyMs": 1, "command": false}]}));
+    let (audit, heard) = watched(&room, &rules);
+    audit.record(&room.record("read"));
+    let mut env = room.env();
+    env.vars.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
+    let commands = AlertCommands::new(&env);
+    heard.lock().unwrap().iter().for_each(|alert| commands.tell(alert));
+    drop(commands);
+    let lines: Vec<Value> =
+        fs::read_to_string(&told).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 1, "the other limit has no command");
+    let alert = (&lines[0]["alert"], &lines[0]["server"], &lines[0]["value"], &lines[0]["limit"]);
+    assert_eq!(alert, (&json!("resultBytes"), &json!("files"), &json!(34), &json!(10)));
+    let commands = AlertCommands::new(&env);
+    let alert = Alert { command: Some("true".to_owned()), ..heard.lock().unwrap()[0].clone() };
+    (0..100).for_each(|_| commands.tell(&alert));
+    let begun = std::time::Instant::now();
+    drop(commands);
+    assert!(begun.elapsed() < Duration::from_secs(15));
+}
