@@ -110,7 +110,7 @@ fn climbs(address: &str) -> bool {
 }
 
 /// The path without `.` and `..`, as far as its text tells.
-fn lexical(path: &str) -> PathBuf {
+pub(super) fn lexical(path: &str) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
         match (component, plain.components().next_back()) {
@@ -125,7 +125,7 @@ fn lexical(path: &str) -> PathBuf {
 }
 
 /// The place that a path leads to, seen from `root`. `None` when it cannot be told.
-fn resolve(path: &Path, root: &Path) -> Option<PathBuf> {
+pub(super) fn resolve(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut place = root.to_owned();
     for component in path.components() {
         match component {

@@ -12,6 +12,8 @@ mod edit_preview;
 
 mod guarded_path;
 
+mod look_guard;
+
 mod context;
 
 mod checks;

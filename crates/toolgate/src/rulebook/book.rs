@@ -1,6 +1,7 @@
 //! `Rulebook`: every rule of a run, and where each comes from. A policy file that cannot be used stops whatever needs rules: a rule that is
 //! left out may be the one that was to forbid something.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::from_settings;
@@ -8,7 +9,7 @@ use super::ownership::why_not_administrators;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
-use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, Severity};
+use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, RegexBudget, Severity};
 use crate::policy::{Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Tier, default_rules};
 use crate::servers::ServerSet;
 use crate::settings::brought::{POLICIES_FOLDER, policy_files};
@@ -70,7 +71,14 @@ impl Rulebook {
         folder: &Folder,
         options: &RulebookOptions,
     ) -> Self {
-        let mut gathering = Gathering { env, settings, book: Self::default(), rules: default_rules(), is_named: false };
+        let mut gathering = Gathering {
+            env,
+            settings,
+            book: Self::default(),
+            rules: default_rules(),
+            is_named: false,
+            budgets: BTreeMap::new(),
+        };
         gathering.extensions();
         if folder.is_trusted() {
             gathering.workspace(folder);
@@ -135,6 +143,8 @@ struct Gathering<'a> {
     rules: Vec<Rule>,
     /// Whether what is read was named for this run.
     is_named: bool,
+    /// What the regular expressions of each tier may still take.
+    budgets: BTreeMap<Tier, RegexBudget>,
 }
 
 impl Gathering<'_> {
@@ -217,7 +227,7 @@ impl Gathering<'_> {
             }
             Err(error) => return self.cannot(tier, path, Error::new(ErrorKind::Policy, error.to_string())),
         };
-        let parsed = file::parse(&text, &FileSource::new(tier, path));
+        let parsed = file::parse_within(&text, &FileSource::new(tier, path), self.budgets.entry(tier).or_default());
         let (rules, findings) = (parsed.rules.len(), parsed.findings);
         self.rules.extend(parsed.rules);
         self.book.checkers.extend(parsed.checkers);
