@@ -37,3 +37,126 @@ fn hostile_texts() -> [(&'static str, String); 3] {
         ("lines", "\u{9b}\n".repeat(HOSTILE_BYTES / 3)),
     ]
 }
+
+/// A whole answer, whose result is that JSON.
+fn answer(result: &str) -> Behaviour {
+    Behaviour::Raw(format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#))
+}
+
+/// A room with a server `big` that has one tool, prompt and resource, each with that answer.
+fn room(tool: Behaviour, prompt: Behaviour, resource: Behaviour) -> Room {
+    let output = json!({"type": "object", "properties": {"a": {"type": "array"}}});
+    let script = Script::new("big")
+        .tool(ToolScript::new("grow", tool).output_schema(output))
+        .prompt(PromptScript::new("grow", prompt))
+        .resource(ResourceScript::new("big:it", resource));
+    Room::new().server("big", &script).without_workspace()
+}
+
+/// The most that the program itself had in memory, and how it ended. What it prints is thrown away.
+#[track_caller]
+fn peak(room: &Room, line: &str) -> (u64, Option<i32>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(line.split_whitespace())
+        .env_clear()
+        .envs(room.world.variables())
+        .current_dir(room.world.workspace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (began, mut peak) = (Instant::now(), 0);
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let high = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = peak.max(high.and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0) * 1024);
+        if let Some(status) = child.try_wait().unwrap() {
+            return (peak, status.code());
+        }
+        if began.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("`{line}` did not end within {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Runs every line; each has to end in one of the ways that are named, and to stay small.
+#[track_caller]
+fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
+    for (line, endings) in lines {
+        let (bytes, code) = peak(room, line);
+        assert!(code.is_some_and(|code| endings.contains(&code)), "`{line}` with {what} ended with {code:?}");
+        assert!(bytes < PEAK_BYTES_MAX, "`{line}` with {what} took {} MB", bytes / 1_048_576);
+    }
+}
+
+const SHOWN: [(&str, &[i32]); 5] = [
+    ("call grow", &[0, 1]),
+    ("call grow --json", &[0, 1]),
+    ("call grow --raw", &[0, 1]),
+    ("prompt grow", &[0, 4]),
+    ("read big:it", &[0, 4]),
+];
+
+#[test]
+fn results_that_grow_when_they_are_shown_stay_small() {
+    for (what, hostile) in hostile_json() {
+        let structured = answer(&format!(r#"{{"content":[],"structuredContent":{{"a":{hostile}}}}}"#));
+        let prompt = answer(&format!(r#"{{"messages":[{{"role":"user","content":{{"type":"x","x":{hostile}}}}}]}}"#));
+        let resource = answer(&format!(r#"{{"contents":[{{"uri":"big:it","text":"x","x":{hostile}}}]}}"#));
+        check(&room(structured, prompt, resource), &format!("structured {what}"), &SHOWN);
+        let as_content = |member: &str| answer(&format!(r#"{{"{member}":{hostile}}}"#));
+        let room = room(as_content("content"), as_content("messages"), as_content("contents"));
+        check(&room, &format!("content of {what}"), &SHOWN);
+    }
+}
+
+#[test]
+fn texts_that_grow_when_they_are_made_visible_stay_small() {
+    for (what, text) in hostile_texts() {
+        let block = json!({"type": "text", "text": text});
+        let room = room(
+            answer(&json!({"content": [block]}).to_string()),
+            answer(&json!({"messages": [{"role": "user", "content": block}]}).to_string()),
+            answer(&json!({"contents": [{"uri": "big:it", "text": text}]}).to_string()),
+        );
+        check(&room, what, &SHOWN);
+    }
+}
+
+#[test]
+fn listings_that_grow_when_they_are_shown_stay_small() {
+    const LISTED: [(&str, &[i32]); 7] = [
+        ("tools", &[0, 4]),
+        ("tools --schema", &[0, 4]),
+        ("tools --json", &[0, 4]),
+        ("mcp list", &[0, 4]),
+        ("mcp test big", &[0, 4]),
+        ("call grow a=1", &[0, 1, 2, 4, 7]),
+        ("policy explain grow --json", &[0, 2, 4, 7]),
+    ];
+    for (what, hostile) in hostile_json() {
+        for list in [
+            format!(r#"{{"tools":[{{"name":"grow","inputSchema":{{"type":"object","x":{hostile}}}}}]}}"#),
+            format!(r#"{{"tools":{hostile}}}"#),
+        ] {
+            let script = Script::new("big").tool(ToolScript::text("grow", "x")).method("tools/list", answer(&list));
+            let room = Room::new().server("big", &script).without_workspace();
+            check(&room, &format!("tools with {what}: {}", list.get(..40).unwrap_or_default()), &LISTED);
+        }
+    }
+}
+
+#[test]
+fn what_was_recorded_of_large_calls_is_shown_small() {
+    let big: Value = json!({"content": [{"type": "text", "text": "\u{7f}".repeat(HOSTILE_BYTES)}]});
+    let room = room(answer(&big.to_string()), answer("{}"), answer("{}"));
+    check(
+        &room,
+        "a large text",
+        &[("call grow", &[0]), ("audit show", &[0]), ("audit show --json", &[0]), ("audit stats", &[0])],
+    );
+}

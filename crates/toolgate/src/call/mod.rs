@@ -41,3 +41,6 @@ pub(crate) use judge::{explain, why_hidden};
 pub use one_tool::{DiscoveredTool, FunctionDeclaration};
 pub use outcome::{CallOutcome, CallReport};
 pub(crate) use run::run;
+
+#[cfg(test)]
+mod path_reading_tests;

@@ -1,7 +1,8 @@
 //! `toolgate policy preset`: a policy to start from, with comments.
 
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -42,6 +43,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let env = session.env();
     let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{}.toml", arguments.name));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
+    // Elsewhere it is as the person's umask says.
+    let is_own = path.starts_with(&env.dirs.user);
     let cannot = |error: &std::io::Error| {
         if path.exists() {
             let error = CommandError::usage(format!("{} is there already, and is not overwritten", path.display()));
@@ -50,9 +53,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         CommandError::usage(format!("cannot write {}: {error}", path.display()))
     };
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| cannot(&error))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(if is_own { 0o700 } else { 0o777 })
+            .create(folder)
+            .map_err(|error| cannot(&error))?;
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    let file = OpenOptions::new().write(true).create_new(true).mode(if is_own { 0o600 } else { 0o666 }).open(&path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| cannot(&error))?;
     let printer = &mut session.printer;
     match printer.form() {

@@ -75,10 +75,7 @@ impl Regexes {
 
     /// Compiles an expression. Fails with what is wrong with it, in words that follow its key.
     pub(super) fn compile(&self, pattern: &str) -> Result<Regex, String> {
-        if self.is_over.get() {
-            return Err("is not compiled, because there are too many before it".to_owned());
-        }
-        self.noted(self.budget.take_expression())?;
+        self.begin()?;
         for size in SIZES_BYTES {
             match built(pattern, size) {
                 Ok(regex) => return self.take(size).map(|()| regex),
@@ -87,6 +84,14 @@ impl Regexes {
             }
         }
         Err(format!("takes more than {POLICY_REGEX_COMPILED_BYTES_MAX} bytes when it is compiled"))
+    }
+
+    /// Counts an expression before it is compiled.
+    pub(super) fn begin(&self) -> Result<(), String> {
+        if self.is_over.get() {
+            return Err("is not compiled, because there are too many before it".to_owned());
+        }
+        self.noted(self.budget.take_expression())
     }
 
     /// Counts memory that a compiled expression takes.
