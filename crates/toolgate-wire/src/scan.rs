@@ -144,19 +144,29 @@ impl<'a> Walk<'a> {
     fn skip_nested(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
-            match self.peek()? {
-                b'"' => {
-                    self.text()?;
-                    continue;
+            let from = self.at;
+            for (passed, byte) in self.bytes.get(from..)?.iter().enumerate() {
+                match byte {
+                    b'"' => {
+                        self.at = from + passed;
+                        break;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => {
+                        depth = depth.checked_sub(1)?;
+                        if depth == 0 {
+                            self.at = from + passed + 1;
+                            return Some(());
+                        }
+                    }
+                    _ => {}
                 }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.checked_sub(1)?,
-                _ => {}
             }
-            self.at += 1;
-            if depth == 0 {
-                return Some(());
+            // At a text, or at the end of what is no JSON.
+            if self.peek()? != b'"' {
+                return None;
             }
+            self.text()?;
         }
     }
 }

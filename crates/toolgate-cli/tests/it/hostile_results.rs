@@ -43,11 +43,15 @@ fn answer(result: &str) -> Behaviour {
     Behaviour::Raw(format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#))
 }
 
-/// A room with a server `big` that has one tool, prompt and resource, each with that answer.
-fn room(tool: Behaviour, prompt: Behaviour, resource: Behaviour) -> Room {
-    let output = json!({"type": "object", "properties": {"a": {"type": "array"}}});
+/// A tool that says which results it gives, so that they are checked.
+fn checked(answer: Behaviour) -> ToolScript {
+    ToolScript::new("grow", answer).output_schema(json!({"type": "object", "properties": {"a": {"type": "array"}}}))
+}
+
+/// A room with a server `big` that has one tool, and a prompt and a resource with these answers.
+fn room(tool: ToolScript, prompt: Behaviour, resource: Behaviour) -> Room {
     let script = Script::new("big")
-        .tool(ToolScript::new("grow", tool).output_schema(output))
+        .tool(tool)
         .prompt(PromptScript::new("grow", prompt))
         .resource(ResourceScript::new("big:it", resource));
     Room::new().server("big", &script).without_workspace()
@@ -55,7 +59,7 @@ fn room(tool: Behaviour, prompt: Behaviour, resource: Behaviour) -> Room {
 
 /// The most that the program itself had in memory, and how it ended. What it prints is thrown away.
 #[track_caller]
-fn peak(room: &Room, line: &str) -> (u64, Option<i32>) {
+fn peak(room: &Room, line: &str) -> (u64, Duration, Option<i32>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
         .args(line.split_whitespace())
         .env_clear()
@@ -72,7 +76,7 @@ fn peak(room: &Room, line: &str) -> (u64, Option<i32>) {
         let high = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
         peak = peak.max(high.and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0) * 1024);
         if let Some(status) = child.try_wait().unwrap() {
-            return (peak, status.code());
+            return (peak, began.elapsed(), status.code());
         }
         if began.elapsed() > PATIENCE {
             child.kill().unwrap();
@@ -87,12 +91,14 @@ fn peak(room: &Room, line: &str) -> (u64, Option<i32>) {
 #[track_caller]
 fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
     for (line, endings) in lines {
-        let (bytes, code) = peak(room, line);
+        let (bytes, took, code) = peak(room, line);
         assert!(code.is_some_and(|code| endings.contains(&code)), "`{line}` with {what} ended with {code:?}");
+        println!("{what}: `{line}` {} MB in {took:.1?}", bytes / 1_048_576);
         assert!(bytes < PEAK_BYTES_MAX, "`{line}` with {what} took {} MB", bytes / 1_048_576);
     }
 }
 
+/// Every way to show them.
 const SHOWN: [(&str, &[i32]); 5] = [
     ("call grow", &[0, 1]),
     ("call grow --json", &[0, 1]),
@@ -101,30 +107,90 @@ const SHOWN: [(&str, &[i32]); 5] = [
     ("read big:it", &[0, 4]),
 ];
 
-#[test]
-fn results_that_grow_when_they_are_shown_stay_small() {
-    for (what, hostile) in hostile_json() {
-        let structured = answer(&format!(r#"{{"content":[],"structuredContent":{{"a":{hostile}}}}}"#));
-        let prompt = answer(&format!(r#"{{"messages":[{{"role":"user","content":{{"type":"x","x":{hostile}}}}}]}}"#));
-        let resource = answer(&format!(r#"{{"contents":[{{"uri":"big:it","text":"x","x":{hostile}}}]}}"#));
-        check(&room(structured, prompt, resource), &format!("structured {what}"), &SHOWN);
-        let as_content = |member: &str| answer(&format!(r#"{{"{member}":{hostile}}}"#));
-        let room = room(as_content("content"), as_content("messages"), as_content("contents"));
-        check(&room, &format!("content of {what}"), &SHOWN);
-    }
+fn hostile(what: &str) -> String {
+    let (_, json) = hostile_json().into_iter().find(|(name, _)| *name == what).unwrap();
+    json
+}
+
+/// Results with that JSON as their data.
+#[track_caller]
+fn check_data(what: &str) {
+    let hostile = hostile(what);
+    let tool = answer(&format!(r#"{{"content":[],"structuredContent":{{"a":{hostile}}}}}"#));
+    let prompt = answer(&format!(r#"{{"messages":[{{"role":"user","content":{{"type":"x","x":{hostile}}}}}]}}"#));
+    let resource = answer(&format!(r#"{{"contents":[{{"uri":"big:it","text":"x","x":{hostile}}}]}}"#));
+    check(&room(checked(tool), prompt, resource), &format!("data of {what}"), &SHOWN);
+}
+
+/// Results with that JSON in place of their parts.
+#[track_caller]
+fn check_parts(what: &str) {
+    let hostile = hostile(what);
+    let parts = |member: &str| answer(&format!(r#"{{"{member}":{hostile}}}"#));
+    let room = room(ToolScript::new("grow", parts("content")), parts("messages"), parts("contents"));
+    check(&room, &format!("parts of {what}"), &SHOWN);
 }
 
 #[test]
-fn texts_that_grow_when_they_are_made_visible_stay_small() {
-    for (what, text) in hostile_texts() {
-        let block = json!({"type": "text", "text": text});
-        let room = room(
-            answer(&json!({"content": [block]}).to_string()),
-            answer(&json!({"messages": [{"role": "user", "content": block}]}).to_string()),
-            answer(&json!({"contents": [{"uri": "big:it", "text": text}]}).to_string()),
-        );
-        check(&room, what, &SHOWN);
-    }
+fn nested_data_stays_small() {
+    check_data("nested");
+}
+
+#[test]
+fn many_numbers_stay_small() {
+    check_data("numbers");
+}
+
+#[test]
+fn many_members_stay_small() {
+    check_data("members");
+}
+
+#[test]
+fn hidden_characters_in_data_stay_small() {
+    check_data("text");
+}
+
+#[test]
+fn nested_parts_stay_small() {
+    check_parts("nested");
+}
+
+#[test]
+fn many_parts_stay_small() {
+    check_parts("numbers");
+}
+
+#[test]
+fn many_empty_parts_stay_small() {
+    check_parts("objects");
+}
+
+#[track_caller]
+fn check_texts(what: &str) {
+    let (_, text) = hostile_texts().into_iter().find(|(name, _)| *name == what).unwrap();
+    let block = json!({"type": "text", "text": text});
+    let room = room(
+        ToolScript::new("grow", answer(&json!({"content": [block]}).to_string())),
+        answer(&json!({"messages": [{"role": "user", "content": block}]}).to_string()),
+        answer(&json!({"contents": [{"uri": "big:it", "text": text}]}).to_string()),
+    );
+    check(&room, what, &SHOWN);
+}
+
+#[test]
+fn texts_of_control_characters_stay_small() {
+    check_texts("delete");
+}
+
+#[test]
+fn many_lines_stay_small() {
+    check_texts("lines");
+}
+
+#[test]
+fn texts_that_turn_the_direction_stay_small() {
+    check_texts("turned");
 }
 
 #[test]
@@ -153,7 +219,7 @@ fn listings_that_grow_when_they_are_shown_stay_small() {
 #[test]
 fn what_was_recorded_of_large_calls_is_shown_small() {
     let big: Value = json!({"content": [{"type": "text", "text": "\u{7f}".repeat(HOSTILE_BYTES)}]});
-    let room = room(answer(&big.to_string()), answer("{}"), answer("{}"));
+    let room = room(ToolScript::new("grow", answer(&big.to_string())), answer("{}"), answer("{}"));
     check(
         &room,
         "a large text",

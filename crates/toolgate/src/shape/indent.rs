@@ -3,6 +3,7 @@
 //! Works on the text, so that big numbers keep their digits and members their order, and nesting costs no stack. What would be larger than
 //! [`LAYOUT_BYTES_MAX`] that way stays on one line: a few megabytes of brackets would become gigabytes of blanks.
 
+use memchr::{memchr, memchr3};
 use toolgate_wire::RawJson;
 
 use crate::limits::{INDENT_LEVELS_MAX, LAYOUT_BYTES_MAX};
@@ -59,6 +60,10 @@ fn laid_out(json: &str, bytes_max: usize) -> Option<String> {
 
 /// Without the blanks between its parts.
 fn compact(json: &str) -> String {
+    let bytes = json.as_bytes();
+    if memchr3(b' ', b'\n', b'\r', bytes).is_none() && memchr(b'\t', bytes).is_none() {
+        return json.to_owned();
+    }
     let mut out = String::with_capacity(json.len());
     out.extend(Parts { json, at: 0 });
     out

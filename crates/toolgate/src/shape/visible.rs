@@ -8,6 +8,7 @@
 //! between letters of scripts that join, and the flags of England, Scotland and Wales.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::invisible::{Glance, is_kept};
@@ -92,7 +93,8 @@ fn push_visible(out: &mut String, letter: char) {
         '\u{1B}' => out.push_str("\\e"),
         '\0' => out.push_str("\\0"),
         '\n' | '\r' | '\t' => out.extend(letter.escape_default()),
-        other => out.extend(other.escape_unicode()),
+        // Writing to a string cannot fail.
+        other => drop(write!(out, "\\u{{{:x}}}", u32::from(other))),
     }
 }
 
