@@ -97,7 +97,9 @@ pub(crate) fn leads_through_process(text: &str) -> bool {
 
 /// Whether a reader could take a text for another path than it looks like: it climbs, or is disguised.
 pub(crate) fn is_unclear(text: &str) -> bool {
-    text.split(['/', '\\']).any(|part| part == "..") || is_disguised(text)
+    // Where they part no folders, backslashes may do so for the one who reads it.
+    let may_part = !cfg!(windows) && text.contains('\\');
+    may_part || text.split(['/', '\\']).any(|part| part == "..") || is_disguised(text)
 }
 
 /// Whether it has a blank or a quote at one of its ends, codes for what parts paths, characters that nobody sees, or leads through a process.
