@@ -85,6 +85,7 @@ fn common(session: &Session, setup: &Setup, presence: Presence, rulebook: Rulebo
         mode: mode_of_run(session.options().mode(), &setup.settings, &setup.folder)?,
         presence,
         folder_is_trusted: setup.folder.is_vouched_for(),
+        folder_is_distrusted: !setup.folder.is_trusted(),
         lasting: lasting_of_run(&setup.settings),
         grants_last: grants_last_in_run(&setup.settings),
         ..CallRules::default()

@@ -101,11 +101,14 @@ struct Titled {
 
 /// The questions of a form, in the order of its schema.
 pub(crate) fn fields(schema: &RawJson) -> Result<Vec<Field>, String> {
-    let properties = schema.member("properties").map(|properties| properties.members()).unwrap_or_default();
-    if properties.len() > FORM_FIELDS_MAX {
-        return Err(format!("the form has {} questions; at most {FORM_FIELDS_MAX} are asked", properties.len()));
+    let properties = schema.member("properties").map(|all| all.members_within(FORM_FIELDS_MAX));
+    let (properties, others) = properties.unwrap_or_default();
+    if others > 0 {
+        let count = properties.len() + others;
+        return Err(format!("the form has {count} questions; at most {FORM_FIELDS_MAX} are asked"));
     }
-    let required: Vec<String> = schema.member("required").and_then(|names| names.read().ok()).unwrap_or_default();
+    let required = schema.member("required").and_then(|names| names.elements_within(FORM_FIELDS_MAX));
+    let required: Vec<String> = required.unwrap_or_default().0.iter().filter_map(|name| name.read().ok()).collect();
     let field = |(name, schema): (String, RawJson)| {
         let schema: Schema = schema.read().unwrap_or_default();
         let is_required = required.contains(&name);

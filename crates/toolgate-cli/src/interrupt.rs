@@ -1,13 +1,21 @@
 //! Ctrl-C, a closed terminal and SIGTERM: the person, or whoever supervises us, wants us to stop. What is under way is cancelled at the server first.
 
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+
+/// Has a file that reaches the limit of the shell (`ulimit -f`) be an error of the one who writes, and not the end of the process. What we
+/// start has the signal as we found it.
+pub(crate) fn survive_file_limit() {
+    // Where it cannot be taken, it ends the process as before.
+    let _taken = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).is_ok();
+}
 
 /// Who may want a command to stop.
 #[derive(Clone, Debug, Default)]

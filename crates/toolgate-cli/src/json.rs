@@ -7,6 +7,9 @@ use toolgate::RawJson;
 /// What is put together before it is written: most keys and texts fit.
 const PIECE_BYTES: usize = 192;
 
+/// What is passed on to a terminal at a time.
+const TERMINAL_PIECE_BYTES: usize = 64 * 1024;
+
 /// Writes one JSON value.
 pub(crate) struct JsonWriter<'a> {
     out: &'a mut dyn Write,
@@ -194,6 +197,8 @@ impl<W: Write> ForTerminal<W> {
 
 impl<W: Write> Write for ForTerminal<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        // The rest comes with the next write.
+        let bytes = bytes.get(..TERMINAL_PIECE_BYTES).unwrap_or(bytes);
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
             Ok(text) => text.len(),

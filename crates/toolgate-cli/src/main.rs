@@ -63,6 +63,7 @@ fn main() -> ExitCode {
     if session::is_asked_by_shell() {
         return commands::completions::answer_shell();
     }
+    interrupt::survive_file_limit();
     if let Some(ended) = runtime::client::run_there() {
         return ended;
     }

@@ -111,19 +111,20 @@ impl Printer {
 
     /// A text of a server that may have many lines, each behind `indent`.
     pub(crate) fn text(&mut self, indent: &str, text: &str) -> Result<()> {
-        for line in visible::text(text).lines() {
-            if line.is_empty() {
-                self.out.write_all(b"\n")?;
-            } else {
-                writeln!(self.out, "{indent}{line}")?;
+        for line in text.lines() {
+            if !line.is_empty() {
+                self.out.write_all(indent.as_bytes())?;
+                visible::pieces(line).try_for_each(|piece| self.out.write_all(piece.as_bytes()))?;
             }
+            self.out.write_all(b"\n")?;
         }
         Ok(())
     }
 
     /// A result of a tool for a person: nothing in it acts on a terminal, wherever it is read in the end.
     pub(crate) fn result(&mut self, text: &str) -> Result<()> {
-        self.whole(&visible::text(text))
+        visible::pieces(text).try_for_each(|piece| self.out.write_all(piece.as_bytes()))?;
+        self.end_of(text)
     }
 
     /// A result of a tool as it is, for the program that reads it; on a terminal it is for a person all the same.
@@ -140,6 +141,11 @@ impl Printer {
 
     fn whole(&mut self, text: &str) -> Result<()> {
         self.out.write_all(text.as_bytes())?;
+        self.end_of(text)
+    }
+
+    /// The end of its last line, when the text has none.
+    fn end_of(&mut self, text: &str) -> Result<()> {
         if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }
     }
 

@@ -28,11 +28,20 @@ pub const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
 /// Frames waiting in one direction of an in-process pair, or of one HTTP answer stream.
 pub const QUEUE_FRAMES_MAX: usize = 256;
 
-/// Pages of one list. With a page size of ten this is a million entries.
+/// Pages of one list. With a page size of one this is every entry a list may have.
 pub const PAGES_MAX: usize = 100_000;
 
-/// Entries of one list, over all its pages.
-pub const LIST_ENTRIES_MAX: usize = 1_000_000;
+/// Entries of one list, over all its pages: ten times what large servers list. Each takes up to a kilobyte beside its own text.
+pub const LIST_ENTRIES_MAX: usize = 100_000;
+
+/// Entries of one list that cannot be read and are told one by one; the others are counted. Nobody reads more.
+pub const LIST_DEFECTS_MAX: usize = 1_000;
+
+/// Blocks, messages or contents of one result that are looked into; the others are counted. Each takes some hundred bytes beside its own.
+pub const RESULT_PARTS_MAX: usize = 50_000;
+
+/// Arguments of one prompt; the others are left out. People fill in a handful.
+pub const PROMPT_ARGUMENTS_MAX: usize = 1_000;
 
 /// All pages of one list together, as they came: a hundred times what large servers list, and a fraction of what a machine has.
 pub const LIST_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -257,12 +257,13 @@ impl Frame {
 fn read_batch(bytes: &Bytes) -> Result<Frame, Defect> {
     let raw = RawJson::from_bytes(bytes.clone())
         .map_err(|error| Defect::unreadable(DefectKind::NotJson, &error.to_string(), bytes))?;
-    let entries = raw.elements().unwrap_or_default();
+    let (entries, others) = raw.elements_within(BATCH_MESSAGES_MAX).unwrap_or_default();
     if entries.is_empty() {
         return Err(Defect::unreadable(DefectKind::NotAMessage, "an empty batch", bytes));
     }
-    if entries.len() > BATCH_MESSAGES_MAX {
-        let detail = format!("a batch of {} messages (limit BATCH_MESSAGES_MAX = {BATCH_MESSAGES_MAX})", entries.len());
+    if others > 0 {
+        let count = entries.len() + others;
+        let detail = format!("a batch of {count} messages (limit BATCH_MESSAGES_MAX = {BATCH_MESSAGES_MAX})");
         return Err(Defect::new(DefectKind::TooLarge, detail));
     }
     Ok(Frame::Batch(entries.iter().map(read_entry).collect()))

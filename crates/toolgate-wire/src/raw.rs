@@ -10,6 +10,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use bytestring::ByteString;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -98,6 +99,14 @@ impl RawJson {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
+    /// The value, when it has at most `parts_max` parts: in memory each of them takes some hundred bytes, however few it is written with.
+    pub fn value_within(&self, parts_max: usize) -> Result<Value, Error> {
+        if scan::has_more_parts_than(&self.0, parts_max) {
+            return Err(Error::protocol(format!("it has more than {parts_max} parts")));
+        }
+        self.read()
+    }
+
     /// Whether the value is an object.
     pub fn is_object(&self) -> bool {
         self.0.first() == Some(&b'{')
@@ -114,8 +123,7 @@ impl RawJson {
         if !self.is_object() || (is_large && !needs_escape(key) && !mentions(&self.0, key.as_bytes())) {
             return None; // A large value is searched before it is parsed.
         }
-        let members = scan::members(&self.0)?;
-        members.into_iter().find(|(name, _)| is_key(name, key)).map(|(_, value)| self.part(value))
+        scan::find_member(&self.0, |name| is_key(name, key)).map(|value| self.part(value))
     }
 
     /// The members of an object in the order they stand; empty when this is no object.
@@ -124,10 +132,29 @@ impl RawJson {
         members.into_iter().map(|(name, value)| (key_text(name).into_owned(), self.part(value))).collect()
     }
 
+    /// The first members of an object, at most `max`, and the number of those behind them; none when this is no object.
+    pub fn members_within(&self, max: usize) -> (Vec<(String, Self)>, usize) {
+        let (mut members, mut others) = (Vec::new(), 0_usize);
+        let told = scan::each_member(&self.0, |name, value| {
+            if members.len() < max {
+                members.push((key_text(name).into_owned(), self.part(value)));
+            } else {
+                others += 1;
+            }
+        });
+        told.map(|()| (members, others)).unwrap_or_default()
+    }
+
     /// The elements of an array; `None` when this is no array.
     pub fn elements(&self) -> Option<Vec<Self>> {
         let elements = scan::elements(&self.0)?;
         Some(elements.into_iter().map(|element| self.part(element)).collect())
+    }
+
+    /// The first elements of an array, at most `max`, and the number of those behind them; `None` when this is no array.
+    pub fn elements_within(&self, max: usize) -> Option<(Vec<Self>, usize)> {
+        let (elements, others) = scan::elements_within(&self.0, max)?;
+        Some((elements.into_iter().map(|element| self.part(element)).collect(), others))
     }
 
     /// A value within this one.

@@ -57,7 +57,8 @@ pub(crate) fn result_type(result: &RawJson) -> Result<Option<String>> {
 
 /// The same request again, with the answers to what the server asked and its state exactly as it gave it.
 async fn next_round(client: &Client, call: &Call, result: &RawJson) -> Result<Call> {
-    let questions = result.member("inputRequests").map(|requests| requests.members()).unwrap_or_default();
+    let questions = result.member("inputRequests").map(|all| all.members_within(INPUT_REQUESTS_MAX + 1));
+    let (questions, _) = questions.unwrap_or_default();
     let state = result.member("requestState");
     if questions.is_empty() && state.is_none() {
         return Err(Error::protocol("the server requires input but asks for nothing"));

@@ -26,20 +26,62 @@ pub(crate) fn each_member<'a>(object: &'a [u8], mut tell: impl FnMut(&'a [u8], &
     }
 }
 
+/// The first member whose key, as it is written, is one that is looked for. An object of millions of members takes no memory for that.
+pub(crate) fn find_member(object: &[u8], is_meant: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
+    let mut found = None;
+    each_member(object, |key, value| {
+        if found.is_none() && is_meant(key) {
+            found = Some(value);
+        }
+    })?;
+    found
+}
+
 /// The elements of an array. `None` when this is none.
 pub(crate) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
+    elements_within(array, usize::MAX).map(|(elements, _)| elements)
+}
+
+/// The first elements of an array, at most `max`, and the number of those behind them.
+pub(crate) fn elements_within(array: &[u8], max: usize) -> Option<(Vec<&[u8]>, usize)> {
     let mut walk = Walk { bytes: array, at: 0 };
-    let mut elements = Vec::new();
+    let (mut elements, mut others) = (Vec::new(), 0_usize);
     walk.take(b'[')?;
     if walk.take(b']').is_some() {
-        return Some(elements);
+        return Some((elements, others));
     }
     loop {
-        elements.push(walk.value()?);
+        let element = walk.value()?;
+        if elements.len() < max {
+            elements.push(element);
+        } else {
+            others += 1;
+        }
         if walk.take(b',').is_none() {
-            return walk.take(b']').map(|()| elements);
+            return walk.take(b']').map(|()| (elements, others));
         }
     }
+}
+
+/// Whether a value has more parts than that: members and elements at every level, and what they stand in.
+pub(crate) fn has_more_parts_than(json: &[u8], max: usize) -> bool {
+    if json.len() <= max {
+        return false; // No part has less than one byte.
+    }
+    let mut walk = Walk { bytes: json, at: 0 };
+    let mut parts = 1_usize;
+    while let Some(byte) = walk.peek() {
+        match byte {
+            b'"' if walk.text().is_some() => continue,
+            b',' | b'{' | b'[' => parts += 1,
+            _ => {}
+        }
+        if parts > max {
+            return true;
+        }
+        walk.at += 1;
+    }
+    false
 }
 
 struct Walk<'a> {
@@ -102,19 +144,29 @@ impl<'a> Walk<'a> {
     fn skip_nested(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
-            match self.peek()? {
-                b'"' => {
-                    self.text()?;
-                    continue;
+            let from = self.at;
+            for (passed, byte) in self.bytes.get(from..)?.iter().enumerate() {
+                match byte {
+                    b'"' => {
+                        self.at = from + passed;
+                        break;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => {
+                        depth = depth.checked_sub(1)?;
+                        if depth == 0 {
+                            self.at = from + passed + 1;
+                            return Some(());
+                        }
+                    }
+                    _ => {}
                 }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.checked_sub(1)?,
-                _ => {}
             }
-            self.at += 1;
-            if depth == 0 {
-                return Some(());
+            // At a text, or at the end of what is no JSON.
+            if self.peek()? != b'"' {
+                return None;
             }
+            self.text()?;
         }
     }
 }
@@ -125,7 +177,7 @@ mod tests {
     use serde_json::value::RawValue;
     use serde_json::{Map, Value};
 
-    use super::{elements, members};
+    use super::{elements, elements_within, find_member, has_more_parts_than, members};
 
     fn text(bytes: &[u8]) -> &str {
         std::str::from_utf8(bytes).unwrap()
@@ -138,6 +190,15 @@ mod tests {
         let expected =
             [("a\\\"\\\\", "[1, {\"}\": \"]\"}]"), ("b", "\"x\\\\\""), ("", "-1.5e3"), ("c", "null")].to_vec();
         assert_eq!(found, expected);
+        let first = find_member(b"{\"a\":1,\"b\":2,\"a\":3}", |key| key == b"a").map(text);
+        assert_eq!((first, find_member(b"{\"a\":1", |key| key == b"a")), (Some("1"), None));
+        let counts =
+            [(&b"[1,2,3]"[..], 4), (b"[1,[2,3]]", 5), (b"\"a,b,c,[{\"", 1), (b"{\"a,,,,\":1}", 2), (b"[[[]]]", 4)];
+        for (json, parts) in counts {
+            assert!(!has_more_parts_than(json, parts) && has_more_parts_than(json, parts - 1), "{}", text(json));
+        }
+        let within = |max| elements_within(b"[1,2,3]", max).map(|(first, others)| (first.len(), others));
+        assert_eq!([within(0), within(2), within(3)], [Some((0, 3)), Some((2, 1)), Some((3, 0))]);
         let array = "[ [], {} ,\"],\", true,0 ]";
         let found: Vec<_> = elements(array.as_bytes()).unwrap().into_iter().map(text).collect();
         assert_eq!(found, ["[]", "{}", "\"],\"", "true", "0"]);

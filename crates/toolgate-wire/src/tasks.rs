@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::era::Role;
 use crate::error::{Error, Result, RpcError};
-use crate::limits::{ACCEPT_MS, INPUT_ROUNDS_MAX, LimitBreach};
+use crate::limits::{ACCEPT_MS, INPUT_REQUESTS_MAX, INPUT_ROUNDS_MAX, LimitBreach};
 use crate::raw::RawJson;
 use crate::rounds;
 
@@ -187,7 +187,8 @@ impl Client {
 
     /// Answers the questions of a task that have not been answered yet; whether there were any.
     async fn answer_task(&self, task: &Task, following: &mut Following) -> Result<bool> {
-        let mut questions = task.raw.member("inputRequests").map(|requests| requests.members()).unwrap_or_default();
+        let questions = task.raw.member("inputRequests").map(|all| all.members_within(INPUT_REQUESTS_MAX + 1));
+        let (mut questions, _) = questions.unwrap_or_default();
         questions.retain(|(key, _)| following.answered.insert(key.clone()));
         let Some(answers) = following.call.in_time(rounds::answer(self, questions)).await? else { return Ok(false) };
         following.call.in_time(self.update_task(&task.id, &answers)).await.map_err(|error| task.lost(error))?;

@@ -237,6 +237,12 @@ pub const MIRROR_LEAVES_MAX: usize = 500;
 /// Bytes of structured content or text that are compared with each other.
 pub const MIRROR_BYTES_MAX: usize = 256 * 1024;
 
+/// JSON laid out over lines; what would be larger is shown on one line, as compact as it can be. Nobody reads more of it.
+pub const LAYOUT_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Text of a server that is made visible at a time, so that a large one is never in memory twice.
+pub const VISIBLE_PIECE_BYTES: usize = 64 * 1024;
+
 /// Levels of JSON that are indented further and further when it is shown; deeper ones stay at that margin.
 pub const INDENT_LEVELS_MAX: usize = 64;
 
@@ -258,6 +264,10 @@ pub const CHECK_NESTING_MAX: usize = 400;
 /// Steps that checking one value may take, told before it begins: about a second.
 pub const CHECK_STEPS_MAX: u64 = 20_000_000;
 
+/// Parts of one value that is looked into as a whole: a schema, annotations, a result that is checked. In memory each part takes some hundred
+/// bytes, so a result with more is passed on unchecked.
+pub const CHECKED_PARTS_MAX: usize = 200_000;
+
 /// Regular expressions in one schema.
 pub const SCHEMA_PATTERNS_MAX: usize = 256;
 
@@ -275,6 +285,9 @@ pub const PARAMETER_LOOKUPS_MAX: usize = 100_000;
 
 /// References and combinations followed one after the other to learn what a parameter takes.
 pub const PARAMETER_LOOKUP_DEPTH_MAX: usize = 32;
+
+/// Parameters of one tool that are read, and the names of those that must be given; the others are left out.
+pub const PARAMETERS_READ_MAX: usize = 10_000;
 
 /// Parameters that an error lists.
 pub const PARAMETERS_LISTED_MAX: usize = 20;
@@ -327,14 +340,24 @@ pub const POLICY_WHEN_TESTS_MAX: usize = 256;
 /// Memory of one compiled regular expression of a rule. Classes of Unicode letters are large.
 pub const POLICY_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
 
-/// Memory of all compiled regular expressions of one policy file.
-pub const POLICY_REGEXES_COMPILED_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Memory of all compiled regular expressions in the policies of one owner: the folder, its extensions, the person, the administrator. It
+/// bounds the time that reading them takes as well, which every command has to wait for.
+pub const POLICY_REGEXES_COMPILED_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Regular expressions in the policies of one owner; compiling a small one takes up to a millisecond.
+pub const POLICY_REGEXES_MAX: usize = 2_000;
 
 /// What the lazy matcher of one regular expression of a rule may keep while it looks.
 pub const POLICY_REGEX_CACHE_BYTES_MAX: usize = 256 * 1024;
 
 /// Path arguments that are checked against the workspace folder in one call; each costs a look at the file system.
 pub const CHECKED_PATHS_MAX: usize = 1_000;
+
+/// Files that the commands of one call name which only look, each followed to where it leads; more of them are asked about.
+pub const LOOKED_AT_FILES_MAX: usize = 200;
+
+/// Folders in which one of them may run, after every `cd` before it; each file is looked for in all of them.
+pub const LOOKED_FROM_FOLDERS_MAX: usize = 16;
 
 /// Ways in which the text of one path is read; an honest one has two or three, and each costs a look at the file system.
 pub const PATH_READINGS_MAX: usize = 32;

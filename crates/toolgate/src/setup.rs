@@ -13,6 +13,7 @@ use crate::filter::{self, EntryError};
 use crate::formats;
 use crate::grants::Grants;
 use crate::host::{Host, HostBuilder};
+use crate::own_files;
 use crate::policy::Permissions;
 use crate::registry::Naming;
 use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
@@ -71,6 +72,13 @@ impl Setup {
         let load = LoadOptions { config: options.config.clone(), other_formats: Some(formats::layer) };
         let mut settings = settings::load(env, &load);
         let mut troubles = Vec::new();
+        // A home that is used as it is belongs to other programs as well.
+        if env.dirs.home.as_deref() != Some(env.dirs.user.as_path())
+            && let Err(error) = own_files::narrow(&env.dirs.user)
+        {
+            let what = format!("cannot keep {} from others: {error}", env.dirs.user.display());
+            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns what is in it"));
+        }
         let folder = trust::judge(env, &settings, options.trust_folder)?;
         if folder.is_trusted() {
             settings.take_in_brought();

@@ -56,7 +56,7 @@ pub(crate) fn update(
     let path = real_file(path)?;
     let folder = path.parent().unwrap_or_else(|| Path::new("/"));
     make_folder(folder, privacy).map_err(|error| cannot("make the folder of", &path, &error))?;
-    let _lock = Lock::take(&path)?;
+    let _lock = Lock::take(&path, privacy)?;
     let old = read(&path, bytes_max)?;
     let Some(new) = change(old.as_deref())? else { return Ok(()) };
     if new.len() > bytes_max {
@@ -102,14 +102,14 @@ struct Lock {
 
 impl Lock {
     /// Waits for whoever changes the file now.
-    fn take(path: &Path) -> Result<Self> {
+    fn take(path: &Path, privacy: Privacy) -> Result<Self> {
         let beside = with_suffix(path, ".lock");
         if fs::symlink_metadata(&beside).is_ok_and(|about| !about.is_file()) {
             return Err(unusable(&beside, "not a regular file, though only we make one of that name"));
         }
         let give_up = Instant::now() + Duration::from_millis(STATE_FILE_LOCK_MS);
         loop {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&beside);
+            let file = lock_options(privacy).open(&beside);
             let file = file.map_err(|error| cannot("change (nothing can be written beside it)", path, &error))?;
             loop {
                 match file.try_lock() {
@@ -136,6 +136,16 @@ impl Lock {
             }
         }
     }
+}
+
+fn lock_options(privacy: Privacy) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    if privacy == Privacy::Owner {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    options
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use reedline::FileBackedHistory;
@@ -15,6 +15,9 @@ const FILE: &str = "history";
 /// For the owner only.
 const OWNERS: u32 = 0o600;
 
+/// The same for the folder.
+const OWNERS_FOLDER: u32 = 0o700;
+
 /// The history in that folder. One that only lasts as long as the session where none can be kept.
 pub(super) fn open(folder: &Path) -> FileBackedHistory {
     let file = folder.join(FILE);
@@ -24,7 +27,7 @@ pub(super) fn open(folder: &Path) -> FileBackedHistory {
 
 /// Makes the file, takes it away from others, and cuts off its beginning when it has grown too long.
 fn prepare(folder: &Path, file: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(OWNERS_FOLDER).create(folder)?;
     let mut opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(OWNERS).open(file)?;
     let about = opened.metadata()?;
     if !about.is_file() {

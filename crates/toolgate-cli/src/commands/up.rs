@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::os::fd::{BorrowedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -178,7 +179,7 @@ fn open_log(place: &Place) -> std::io::Result<File> {
     if std::fs::metadata(&log).is_ok_and(|about| about.len() > RUNTIME_LOG_BYTES_MAX) {
         std::fs::rename(&log, place.old_log())?;
     }
-    File::options().create(true).append(true).open(log)
+    File::options().create(true).append(true).mode(0o600).open(log)
 }
 
 fn end_of_log(place: &Place) -> String {

@@ -4,7 +4,7 @@ mod lending;
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as LeavingStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,7 +59,8 @@ impl Seat {
     /// Takes the seat; nothing when somebody sits there.
     pub(crate) fn take(place: Place) -> io::Result<Option<Self>> {
         place.prepare()?;
-        let lock = File::options().read(true).write(true).create(true).truncate(false).open(place.lock())?;
+        let lock =
+            File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(place.lock())?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => return Ok(None),

@@ -18,6 +18,9 @@ mod tools;
 mod tools_hanging;
 mod tools_hostile;
 
+mod hostile_results;
+mod own_modes;
+
 mod ask_model;
 mod call;
 mod call_endings;

@@ -3,6 +3,7 @@
 use bytestring::ByteString;
 
 use super::{Entry, ResourceContents};
+use crate::limits::RESULT_PARTS_MAX;
 use crate::raw::{RawJson, is_key};
 use crate::scan;
 
@@ -54,6 +55,15 @@ pub enum Content {
 }
 
 impl Block {
+    /// The kind of the block that stands for others. Its JSON is `null`, which no block of a server with a kind is.
+    const OMITTED: &str = "omitted";
+
+    /// Stands for the parts of a result behind the first [`RESULT_PARTS_MAX`].
+    pub(super) fn others(count: usize) -> Self {
+        let reason = format!("{count} more are left out (limit RESULT_PARTS_MAX = {RESULT_PARTS_MAX})");
+        Self { content: Content::Unknown { kind: Self::OMITTED.to_owned(), reason }, raw: RawJson::NULL }
+    }
+
     /// Reads a block; what cannot be read becomes [`Content::Unknown`], never an error.
     pub fn read(raw: RawJson) -> Self {
         let content = read_content(&raw).unwrap_or_else(|reason| {
@@ -64,14 +74,29 @@ impl Block {
     }
 }
 
+/// The members that a block of a known kind may have.
+const KNOWN: [&str; 7] = ["type", "text", "data", "mimeType", "uri", "name", "resource"];
+
+/// Those that a block has, up to two of each: one that stands there twice is an error, however often it stands there.
+fn known_members(raw: &RawJson) -> Vec<(&'static str, &[u8])> {
+    let mut members: Vec<(&str, &[u8])> = Vec::new();
+    let told = scan::each_member(raw.as_bytes(), |key, value| {
+        let Some(name) = KNOWN.into_iter().find(|name| is_key(key, name)) else { return };
+        if members.iter().filter(|(known, _)| *known == name).count() < 2 {
+            members.push((name, value));
+        }
+    });
+    told.map(|()| members).unwrap_or_default()
+}
+
 /// Blocks may be large, so they are gone over once and not parsed.
 fn read_content(raw: &RawJson) -> Result<Content, String> {
     if !raw.is_object() {
         return Err("it is not an object".to_owned());
     }
-    let members = scan::members(raw.as_bytes()).unwrap_or_default();
+    let members = known_members(raw);
     let find = |field: &str| -> Result<Option<RawJson>, String> {
-        let mut found = members.iter().filter(|(name, _)| is_key(name, field)).map(|(_, value)| raw.part(value));
+        let mut found = members.iter().filter(|(name, _)| *name == field).map(|(_, value)| raw.part(value));
         match (found.next(), found.next()) {
             (_, Some(_)) => Err(format!("`{field}` stands there twice")),
             (found, None) => Ok(found),

@@ -21,6 +21,7 @@ pub use resource::{Resource, ResourceContents, ResourceTemplate};
 pub use result::{CallResult, PromptMessage, PromptResult, ReadResult};
 pub use tool::{Tool, ToolHints};
 
+use crate::limits::{LIST_DEFECTS_MAX, RESULT_PARTS_MAX};
 use crate::raw::RawJson;
 
 /// Something a server lists.
@@ -84,18 +85,27 @@ impl CacheHint {
     }
 }
 
-/// Reads raw entries, setting aside those that cannot be read.
-pub(crate) fn read_entries<T: Entry>(raw: Vec<RawJson>) -> (Vec<T>, Vec<EntryDefect>) {
+/// Reads raw entries, setting aside those that cannot be read. `others` is the number of those behind them that are not looked into.
+pub(crate) fn read_entries<T: Entry>(raw: Vec<RawJson>, others: usize) -> (Vec<T>, Vec<EntryDefect>) {
     let mut entries = Vec::with_capacity(raw.len());
     let mut defects = Vec::new();
+    let (count, mut untold) = (raw.len(), 0_usize);
     for (index, raw) in raw.into_iter().enumerate() {
         match T::read(raw.clone()) {
             Ok(entry) => entries.push(entry),
+            Err(_) if defects.len() >= LIST_DEFECTS_MAX => untold += 1,
             Err(reason) => {
                 let name = raw.member("name").and_then(|name| name.read().ok());
                 defects.push(EntryDefect { index, name, reason, raw });
             }
         }
     }
+    let mut sum_up = |number: usize, reason: String| {
+        if number > 0 {
+            defects.push(EntryDefect { index: count, name: None, reason, raw: RawJson::NULL });
+        }
+    };
+    sum_up(untold, format!("{untold} more cannot be read (limit LIST_DEFECTS_MAX = {LIST_DEFECTS_MAX})"));
+    sum_up(others, format!("{others} more are left out (limit RESULT_PARTS_MAX = {RESULT_PARTS_MAX})"));
     (entries, defects)
 }

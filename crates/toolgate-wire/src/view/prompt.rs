@@ -2,6 +2,7 @@
 
 use super::Entry;
 use super::fields::{Fields, optional, required};
+use crate::limits::PROMPT_ARGUMENTS_MAX;
 use crate::raw::RawJson;
 
 /// One prompt.
@@ -33,7 +34,8 @@ pub struct PromptArgument {
 impl Entry for Prompt {
     fn read(raw: RawJson) -> Result<Self, String> {
         let fields = Fields::of(&raw)?;
-        let arguments = fields.arguments.and_then(|arguments| raw.part(arguments).elements()).unwrap_or_default();
+        let arguments = fields.arguments.and_then(|list| raw.part(list).elements_within(PROMPT_ARGUMENTS_MAX));
+        let (arguments, _) = arguments.unwrap_or_default();
         Ok(Self {
             name: required("name", fields.name)?,
             title: optional(fields.title),

@@ -2,6 +2,7 @@
 
 use super::{Block, EntryDefect, ResourceContents, read_entries};
 use crate::error::{Error, Result};
+use crate::limits::RESULT_PARTS_MAX;
 use crate::raw::{RawJson, is_key};
 use crate::scan;
 
@@ -24,14 +25,15 @@ impl CallResult {
         if !raw.is_object() {
             return Err(Error::protocol(format!("the result of a tool is not an object: {}", excerpt(&raw))));
         }
-        let members = scan::members(raw.as_bytes()).unwrap_or_default();
-        let take = |name: &str| members.iter().find(|(key, _)| is_key(key, name)).map(|(_, value)| raw.part(value));
-        let blocks = take("content").and_then(|content| content.elements()).unwrap_or_default();
+        let take = |name: &str| scan::find_member(raw.as_bytes(), |key| is_key(key, name)).map(|value| raw.part(value));
+        let blocks = take("content").and_then(|content| content.elements_within(RESULT_PARTS_MAX));
+        let (blocks, others) = blocks.unwrap_or_default();
         let says_so = |flag: &RawJson| matches!(flag.as_bytes(), b"true" | b"\"true\"");
         let error = take("error").and_then(|error| error.member("isError"));
         let structured = take("structuredContent").filter(|value| !value.is_null());
         let is_error = take("isError").as_ref().is_some_and(says_so) || error.as_ref().is_some_and(says_so);
-        Ok(Self { content: blocks.into_iter().map(Block::read).collect(), structured, is_error, raw })
+        let content = blocks.into_iter().map(Block::read).chain((others > 0).then(|| Block::others(others)));
+        Ok(Self { content: content.collect(), structured, is_error, raw })
     }
 
     /// The texts of all text blocks, one after the other.
@@ -67,8 +69,8 @@ pub struct PromptMessage {
 impl PromptResult {
     /// Reads a result.
     pub fn read(raw: RawJson) -> Result<Self> {
-        let messages = raw.member("messages").and_then(|messages| messages.elements());
-        let Some(messages) = messages else {
+        let messages = raw.member("messages").and_then(|messages| messages.elements_within(RESULT_PARTS_MAX));
+        let Some((messages, others)) = messages else {
             return Err(Error::protocol(format!("the result of a prompt has no messages: {}", excerpt(&raw))));
         };
         let read = |message: RawJson| PromptMessage {
@@ -76,7 +78,8 @@ impl PromptResult {
             block: Block::read(message.member("content").unwrap_or(RawJson::NULL)),
         };
         let description = raw.member("description").and_then(|text| text.read().ok());
-        Ok(Self { description, messages: messages.into_iter().map(read).collect(), raw })
+        let rest = (others > 0).then(|| PromptMessage { role: "user".to_owned(), block: Block::others(others) });
+        Ok(Self { description, messages: messages.into_iter().map(read).chain(rest).collect(), raw })
     }
 }
 
@@ -94,11 +97,11 @@ pub struct ReadResult {
 impl ReadResult {
     /// Reads a result.
     pub fn read(raw: RawJson) -> Result<Self> {
-        let contents = raw.member("contents").and_then(|contents| contents.elements());
-        let Some(contents) = contents else {
+        let contents = raw.member("contents").and_then(|contents| contents.elements_within(RESULT_PARTS_MAX));
+        let Some((contents, others)) = contents else {
             return Err(Error::protocol(format!("the result of reading has no contents: {}", excerpt(&raw))));
         };
-        let (contents, defects) = read_entries(contents);
+        let (contents, defects) = read_entries(contents, others);
         Ok(Self { contents, defects, raw })
     }
 }

@@ -11,6 +11,8 @@ mod glob;
 
 mod search_file_content;
 
+mod searched_file;
+
 mod write_file;
 
 mod replace;

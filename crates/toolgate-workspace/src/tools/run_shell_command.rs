@@ -45,7 +45,7 @@ pub(super) const OFFER: &str = r#"{
 const SHELL: &str = "/bin/sh";
 
 /// Variables that speak of the folder that the host was started in, not of the one that the command runs in.
-const STALE_VARIABLES: [&str; 2] = ["PWD", "OLDPWD"];
+const STALE_VARIABLES: [&str; 3] = ["PWD", "OLDPWD", "CDPATH"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

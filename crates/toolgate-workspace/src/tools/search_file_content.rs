@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use cap_std::fs::{File, Metadata};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::glob::FilePattern;
+use super::searched_file::{Measure, SearchedFile};
 use super::{Room, bracketed, counted, line_of, told};
 use crate::answer::Answer;
 use crate::confine::open_entry;
@@ -17,14 +19,15 @@ use crate::error::{Failure, shown, visible};
 use crate::ignored::IgnoreRules;
 use crate::jobs::Cancel;
 use crate::limits::{
-    PATTERN_BYTES_MAX, SEARCH_FILE_BYTES_MAX, SEARCH_HEAP_BYTES_MAX, SEARCH_LINE_CHARS, SEARCH_MATCHES_MAX,
-    SEARCH_TEXT_BYTES_MAX,
+    PATTERN_BYTES_MAX, SEARCH_CACHE_BYTES_MAX, SEARCH_FILE_BYTES_MAX, SEARCH_HEAP_BYTES_MAX,
+    SEARCH_LARGE_PATTERN_LINE_BYTES_MAX, SEARCH_LINE_BYTES_MAX, SEARCH_LINE_CHARS, SEARCH_MATCHES_MAX, SEARCH_MS_MAX,
+    SEARCH_PATTERN_BYTES_MAX, SEARCH_PIECE_BYTES, SEARCH_SMALL_PATTERN_BYTES, SEARCH_TEXT_BYTES_MAX,
 };
 use crate::walk::{Kind, Missed, Next, Walk};
 
 pub(super) const OFFER: &str = r#"{
 "name":"search_file_content","title":"Search in files",
-"description":"Searches the text files of the workspace for a regular expression (Rust syntax, line by line; `(?i)` at its beginning ignores case) and gives `file:line: text` for each line that fits, at most 500; lines are counted from 1. What .gitignore ignores, links, binary files and files over 64 MiB are left out; a file that is named in `path` is always searched.",
+"description":"Searches the text files of the workspace for a regular expression (Rust syntax, line by line; `(?i)` at its beginning ignores case) and gives `file:line: text` for each line that fits, at most 500; lines are counted from 1. What .gitignore ignores, links, binary files and files over 64 MiB are left out, and of a line over 128 KiB its end; a file that is named in `path` is always searched.",
 "inputSchema":{"type":"object","properties":{
 "pattern":{"type":"string","description":"The regular expression"},
 "path":{"type":"string","description":"The folder or file to search, relative to the workspace folder, or absolute inside it (default: the workspace folder)"},
@@ -71,7 +74,7 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
             Some((file, about)) => search.file(file, &about, entry.path),
             None => search.unread += 1,
         }
-        if search.hits.is_full { Next::Stop } else { Next::On }
+        if search.hits.is_full || search.is_late() { Next::Stop } else { Next::On }
     })?;
     Ok(search.answer(&missed))
 }
@@ -80,9 +83,12 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
 struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
+    measure: Measure,
     cancel: &'a Cancel,
     hits: Hits,
     searched: usize,
+    /// Files of which only the beginnings of long lines were searched.
+    shortened: usize,
     binary: usize,
     too_large: usize,
     unread: usize,
@@ -106,21 +112,27 @@ impl<'a> Search<'a> {
                 pattern.len()
             )));
         }
-        // `$` stands before `\r\n` too, but a line ends with `\n`, as the searcher has it.
-        let builder = RegexMatcherBuilder::new().multi_line(true).crlf(true).line_terminator(Some(b'\n')).clone();
-        let matcher = builder.build(pattern).map_err(|error| {
-            // The last line of the message says what is wrong; those above draw where.
-            let why = error.to_string();
-            let why = shown(why.lines().last().unwrap_or_default());
-            Failure::new(format!("`pattern` is not a regular expression that works line by line: {why}; to search for the characters themselves, put `\\` before each of .*+?()[]{{}}|^$"))
-        })?;
+        let (matcher, line_bytes) = match matcher(pattern, SEARCH_SMALL_PATTERN_BYTES) {
+            Ok(small) => (small, SEARCH_LINE_BYTES_MAX),
+            Err(_) => {
+                (matcher(pattern, SEARCH_PATTERN_BYTES_MAX).map_err(no_pattern)?, SEARCH_LARGE_PATTERN_LINE_BYTES_MAX)
+            }
+        };
+        let until = Instant::now() + Duration::from_millis(SEARCH_MS_MAX);
+        let measure = Measure { line_bytes, piece_bytes: SEARCH_PIECE_BYTES.min(line_bytes), until };
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(SEARCH_HEAP_BYTES_MAX))
             .build();
         let hits = Hits::default();
-        Ok(Self { matcher, searcher, cancel, hits, searched: 0, binary: 0, too_large: 0, unread: 0 })
+        let (searched, shortened, binary, too_large, unread) = (0, 0, 0, 0, 0);
+        Ok(Self { matcher, searcher, measure, cancel, hits, searched, shortened, binary, too_large, unread })
+    }
+
+    /// Whether its time is over.
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.measure.until
     }
 
     fn file(&mut self, file: File, about: &Metadata, path: &Path) {
@@ -128,17 +140,21 @@ impl<'a> Search<'a> {
             self.too_large += 1;
             return;
         }
-        let mut in_file = InFile { path, hits: &mut self.hits, cancel: self.cancel, is_binary: false };
-        let outcome = self.searcher.search_reader(&self.matcher, file, &mut in_file);
+        let line_bytes = self.measure.line_bytes;
+        let mut in_file = InFile { path, hits: &mut self.hits, cancel: self.cancel, line_bytes, is_binary: false };
+        let mut file = SearchedFile::new(file, self.measure, self.cancel);
+        let outcome = self.searcher.search_reader(&self.matcher, &mut file, &mut in_file);
         match outcome {
             Ok(()) if in_file.is_binary => self.binary += 1,
             Ok(()) => self.searched += 1,
             Err(_) => self.unread += 1,
         }
+        self.shortened += usize::from(outcome.is_ok() && !in_file.is_binary && file.is_cut);
     }
 
     fn answer(self, missed: &Missed) -> Answer {
         let mut notes = Vec::new();
+        let is_late = self.is_late();
         if self.hits.lines.is_empty() {
             notes.push(format!("no line fits, in {} searched", counted(self.searched, "file", "files").0));
         }
@@ -148,10 +164,17 @@ impl<'a> Search<'a> {
                 "the search ended after {shown} lines, there may be more; make `pattern` or `include` narrower, or name a folder in `path`"
             ));
         }
+        if is_late {
+            let seconds = SEARCH_MS_MAX / 1_000;
+            notes.push(format!(
+                "the search ended after {seconds} s (limit SEARCH_MS_MAX); make `pattern` simpler, or name a folder in `path`"
+            ));
+        }
         for (count, why) in [
+            (self.shortened, "searched in part because a line is too long"),
             (self.binary, "not searched because it is binary"),
             (self.too_large, "not searched because of its size"),
-            (self.unread, "not searched because it cannot be read or a line is too long"),
+            (self.unread, "not searched because it cannot be read"),
         ] {
             if count > 0 {
                 let (count, verb) = counted(count, "file", "files");
@@ -159,8 +182,8 @@ impl<'a> Search<'a> {
             }
         }
         notes.extend(told(missed));
-        let skipped = self.too_large + self.unread + missed.unopened;
-        let complete = !self.hits.is_full && !missed.too_many && skipped == 0;
+        let skipped = self.too_large + self.unread + self.shortened + missed.unopened;
+        let complete = !self.hits.is_full && !is_late && !missed.too_many && skipped == 0;
         let data = json!({"matches": self.hits.data, "files_searched": self.searched, "ignored": missed.ignored, "complete": complete});
         let mut lines = self.hits.lines;
         if !notes.is_empty() {
@@ -168,6 +191,30 @@ impl<'a> Search<'a> {
         }
         Answer::text(lines.join("\n")).structured(data)
     }
+}
+
+/// A regular expression that works line by line, within bounds of memory.
+fn matcher(pattern: &str, bytes_max: usize) -> Result<RegexMatcher, grep_regex::Error> {
+    // `$` stands before `\r\n` too, but a line ends with `\n`, as the searcher has it.
+    let mut builder = RegexMatcherBuilder::new();
+    builder.multi_line(true).crlf(true).line_terminator(Some(b'\n'));
+    builder.size_limit(bytes_max).dfa_size_limit(SEARCH_CACHE_BYTES_MAX);
+    builder.build(pattern)
+}
+
+/// What is wrong with a pattern.
+fn no_pattern(error: grep_regex::Error) -> Failure {
+    // The last line of the message says what is wrong; those above draw where.
+    let why = error.to_string();
+    if why.contains("exceeds size limit") {
+        return Failure::new(format!(
+            "`pattern` takes more than {SEARCH_PATTERN_BYTES_MAX} bytes when it is compiled (limit SEARCH_PATTERN_BYTES_MAX); repeat less in it, and use `[a-z]` or `(?-u:\\w)` where `\\w` is repeated"
+        ));
+    }
+    let why = shown(why.lines().last().unwrap_or_default());
+    Failure::new(format!(
+        "`pattern` is not a regular expression that works line by line: {why}; to search for the characters themselves, put `\\` before each of .*+?()[]{{}}|^$"
+    ))
 }
 
 fn plural(why: &str) -> String {
@@ -179,6 +226,8 @@ struct InFile<'a> {
     path: &'a Path,
     hits: &'a mut Hits,
     cancel: &'a Cancel,
+    /// The longest line that is searched to its end.
+    line_bytes: usize,
     is_binary: bool,
 }
 
@@ -188,7 +237,8 @@ impl Sink for InFile<'_> {
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let line = found.line_number().unwrap_or_default();
         let text = String::from_utf8_lossy(found.bytes());
-        let text = shortened(text.trim_end_matches(['\r', '\n']));
+        let text = text.trim_end_matches(['\r', '\n']);
+        let text = shortened(text, found.bytes().len() > self.line_bytes);
         let shown = format!("{}:{line}: {}", line_of(self.path), visible_but_tabs(&text));
         self.hits.bytes += shown.len();
         if self.hits.lines.len() == SEARCH_MATCHES_MAX || self.hits.bytes > SEARCH_TEXT_BYTES_MAX {
@@ -210,12 +260,13 @@ fn visible_but_tabs(text: &str) -> String {
     text.split('\t').map(visible).collect::<Vec<_>>().join("\t")
 }
 
-/// A line that is not too long, and says so where it was cut.
-fn shortened(line: &str) -> String {
+/// A line that is not too long, and says so where it was cut. `has_more` when its end was not read.
+fn shortened(line: &str, has_more: bool) -> String {
     match line.char_indices().nth(SEARCH_LINE_CHARS) {
         Some((end, _)) => {
             let kept = line.get(..end).unwrap_or(line);
-            format!("{kept}… [{} more bytes]", line.len() - kept.len())
+            let least = if has_more { "at least " } else { "" };
+            format!("{kept}… [{least}{} more bytes]", line.len() - kept.len())
         }
         None => line.to_owned(),
     }

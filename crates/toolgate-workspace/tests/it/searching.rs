@@ -80,3 +80,29 @@ async fn what_is_not_searched_or_shown_is_said() {
     assert_eq!(told.data()["complete"], false);
     has(&told.text(), &["because of its size", "a line is too long"]);
 }
+
+#[tokio::test]
+async fn no_pattern_takes_all_memory_or_all_time() {
+    let room = Room::with(&[]).await;
+    room.put("one_line.txt", &vec![b'a'; 3 * 1024 * 1024]);
+    room.put("short.txt", "aab\n".as_bytes());
+    // The pattern, and what is said of it.
+    let cases = [
+        ("a{1000}{100}", "SEARCH_PATTERN_BYTES_MAX"),
+        ("(\\w{1,100}){100}", "SEARCH_PATTERN_BYTES_MAX"),
+        ("(a?){900}b$", "short.txt:1: aab"),
+        ("(a*)*b", "short.txt:1: aab"),
+        ("(a|a|a)+$", "one_line.txt:1: aaa"),
+        ("(?:a{0,90}){0,90}b", "short.txt:1: aab"),
+    ];
+    for (pattern, expected) in cases {
+        let started = std::time::Instant::now();
+        let told = room.call("search_file_content", json!({"pattern": pattern})).await;
+        has(&told.text(), &[expected]);
+        if !told.is_error() {
+            assert_eq!(told.data()["complete"], false, "{pattern}");
+            has(&told.text(), &["1 file was searched in part because a line is too long"]);
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(40), "{pattern}: {:?}", started.elapsed());
+    }
+}

@@ -351,7 +351,11 @@ fn take_lock(path: &Path) -> Result<File> {
     if let Some(folder) = path.parent() {
         make_folder(folder, Privacy::Owner).map_err(cannot)?;
     }
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(cannot)?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(cannot)?;
     file.lock().map_err(cannot)?;
     Ok(file)
 }

@@ -1,15 +1,14 @@
 //! Where the paths of a call really lead, in whatever way they are read: links are followed as far as something is there. It stands beside the
 //! pure policy because it asks the file system.
 
-mod readings;
-
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use self::readings::{is_file_address, is_other_address, is_web_address, readings};
-use crate::filter::percent_decoded;
+use crate::filter::{
+    is_file_address, is_other_address, is_web_address, leads_through_process, percent_decoded, readings,
+};
 use crate::policy::file::Checker;
 use crate::policy::{Decision, collect_paths, segment_verdict};
 use crate::settings::diagnostic::visible;
@@ -53,7 +52,7 @@ fn check_path(text: &str, root: &Path) -> Option<(Decision, String)> {
 }
 
 fn check_reading(path: &str, root: &Path) -> Option<(Decision, &'static str)> {
-    if path.chars().any(char::is_control) || has_codes(path) {
+    if path.chars().any(char::is_control) || has_codes(path) || leads_through_process(path) {
         return Some((Decision::Deny, "leads to where nobody can tell"));
     }
     if path.starts_with('~') || begins_with_drive(path) {
@@ -110,7 +109,7 @@ fn climbs(address: &str) -> bool {
 }
 
 /// The path without `.` and `..`, as far as its text tells.
-fn lexical(path: &str) -> PathBuf {
+pub(super) fn lexical(path: &str) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
         match (component, plain.components().next_back()) {
@@ -125,7 +124,7 @@ fn lexical(path: &str) -> PathBuf {
 }
 
 /// The place that a path leads to, seen from `root`. `None` when it cannot be told.
-fn resolve(path: &Path, root: &Path) -> Option<PathBuf> {
+pub(super) fn resolve(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut place = root.to_owned();
     for component in path.components() {
         match component {

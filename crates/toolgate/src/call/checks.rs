@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolgate_wire::view::Tool;
 
 use super::schema::CompiledSchema;
-use crate::limits::TOOLS_CHECKED_MAX;
+use crate::limits::{CHECKED_PARTS_MAX, TOOLS_CHECKED_MAX};
 use crate::registry::definition_hash;
 
 /// What is worked out once for a tool.
@@ -24,7 +24,8 @@ pub(super) struct Checks {
 
 impl Checks {
     fn of(tool: &Arc<Tool>) -> Self {
-        let annotations = tool.annotations.as_ref().and_then(|raw| raw.read().ok()).unwrap_or_default();
+        let annotations =
+            tool.annotations.as_ref().and_then(|raw| raw.value_within(CHECKED_PARTS_MAX).ok()).unwrap_or_default();
         let (input, output) = (OnceLock::new(), OnceLock::new());
         Self { definition: definition_hash(tool), annotations, tool: tool.clone(), input, output }
     }

@@ -46,6 +46,8 @@ pub struct CallRules {
     pub presence: Presence,
     /// Whether the workspace folder is trusted.
     pub folder_is_trusted: bool,
+    /// Whether the folder brings something and is not trusted: then no command in it is let through because it only looks.
+    pub folder_is_distrusted: bool,
     /// Whether answers may be remembered beyond the call.
     pub lasting: Lasting,
     /// How long an answer is remembered for good; for ever, when `None`.
@@ -67,6 +69,7 @@ impl Default for CallRules {
             mode: Mode::default(),
             presence: Presence::Headless,
             folder_is_trusted: false,
+            folder_is_distrusted: false,
             lasting: Lasting::Never,
             grants_last: None,
             session: None,

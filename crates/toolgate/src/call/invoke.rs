@@ -197,8 +197,9 @@ async fn visit_first(connection: &Connection, refusal: &RpcError) -> bool {
     if refusal.code != RpcError::URL_ELICITATION_REQUIRED || !connection.front_end().abilities().urls {
         return false;
     }
-    let pages = refusal.data.as_ref().and_then(|data| data.member("elicitations")?.elements()).unwrap_or_default();
-    if pages.is_empty() || pages.len() > URLS_TO_VISIT_MAX {
+    let pages = refusal.data.as_ref().and_then(|data| data.member("elicitations"));
+    let (pages, others) = pages.and_then(|pages| pages.elements_within(URLS_TO_VISIT_MAX)).unwrap_or_default();
+    if pages.is_empty() || others > 0 {
         return false;
     }
     for page in pages {

@@ -10,13 +10,15 @@ use super::checks::Checks;
 use super::context::CallContext;
 use super::edit_preview::{Edit, edit_of};
 use super::guarded_path;
+use super::look_guard;
 use super::understood::understood;
 use crate::asker::Asker;
 use crate::filter::{Arguments, FilterVerdict};
 use crate::grants::{Covering, GrantSubject, Lasting};
+use crate::limits::CHECKED_PARTS_MAX;
 use crate::policy::{
-    Because, CallFacts, Decision, Explanation, Mode, Presence, Remembered, RuleOrigin, ServerPattern, ToolFacts,
-    Verdict,
+    Because, CallFacts, Decision, Explanation, Mode, Presence, Remembered, RuleOrigin, SHELL_TOOL, ServerPattern,
+    ToolFacts, Verdict,
 };
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
 use crate::servers::{ServerConfig, TransportConfig, identity};
@@ -113,10 +115,14 @@ impl<'a> Subject<'a> {
             _ => None,
         };
         let arguments = Arguments::new(&self.arguments).in_folder(own_folder.unwrap_or(context.folder()));
-        match context.home() {
+        let arguments = match context.home() {
             Some(home) => arguments.at_home(home),
             None => arguments,
-        }
+        };
+        let is_shell = self.call.config().transport.builtin().is_some() && &*self.call.tool.id.tool == SHELL_TOOL;
+        let leads_out =
+            is_shell && (context.rules.folder_is_distrusted || look_guard::leads_out(&arguments, context.folder()));
+        if leads_out { arguments.leading_out() } else { arguments }
     }
 
     fn filtered(&self, arguments: &Arguments<'_>) -> Option<Verdict> {
@@ -238,7 +244,7 @@ static NO_TOOLS: BTreeMap<String, String> = BTreeMap::new();
 /// Why a tool is not to be shown: no call of it would be let through.
 pub(crate) fn why_hidden(context: &CallContext, catalog: &Catalog, tool: &CatalogTool) -> Option<String> {
     let config = catalog.offer_of(tool)?.line.config();
-    let annotations = tool.annotations().and_then(|raw| raw.read().ok()).unwrap_or_default();
+    let annotations = tool.annotations().and_then(|raw| raw.value_within(CHECKED_PARTS_MAX).ok()).unwrap_or_default();
     let facts = ToolFacts {
         server: &tool.id.server,
         builtin: config.transport.builtin(),

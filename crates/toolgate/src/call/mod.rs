@@ -12,6 +12,8 @@ mod edit_preview;
 
 mod guarded_path;
 
+mod look_guard;
+
 mod context;
 
 mod checks;
@@ -39,3 +41,6 @@ pub(crate) use judge::{explain, why_hidden};
 pub use one_tool::{DiscoveredTool, FunctionDeclaration, ToolConfirmation};
 pub use outcome::{CallOutcome, CallReport};
 pub(crate) use run::run;
+
+#[cfg(test)]
+mod path_reading_tests;

@@ -22,7 +22,7 @@ use self::cost::Workload;
 use self::patterns::{Patterns, remove_member};
 use self::survey::Survey;
 pub use self::violation::{Violation, Violations};
-use crate::limits::{PATTERN_COMPILED_BYTES_MAX, PATTERNS_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX};
+use crate::limits::{CHECKED_PARTS_MAX, PATTERN_COMPILED_BYTES_MAX, PATTERNS_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX};
 
 /// How often a schema is compiled again without a pattern that turned out to be too much for the engine.
 const PATTERN_RETRIES: usize = 8;
@@ -68,7 +68,7 @@ impl CompiledSchema {
         if let Err(why) = &self.0 {
             return Ok(Checked::Unchecked(why.clone()));
         }
-        match value.read() {
+        match value.value_within(CHECKED_PARTS_MAX) {
             Ok(value) => self.check_value(&value),
             Err(error) => Ok(Checked::Unchecked(format!("the value cannot be looked into: {error}"))),
         }
@@ -123,7 +123,7 @@ impl Ready {
         if !schema.is_object() {
             return Err("it is not an object".to_owned());
         }
-        let mut document: Value = schema.read().map_err(|error| error.to_string())?;
+        let mut document = schema.value_within(CHECKED_PARTS_MAX).map_err(|error| error.to_string())?;
         let survey = Survey::of(&document)?;
         let workload = Workload::of(&survey)?;
         let drafts = drafts(&document, &survey);

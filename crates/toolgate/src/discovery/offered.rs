@@ -10,7 +10,7 @@ use toolgate_wire::{Era, RawJson, Version};
 use crate::canonical_json;
 use crate::connect::{Agreed, Connection, Kind};
 use crate::discovery::Interest;
-use crate::limits::INSTRUCTIONS_CHARS_MAX;
+use crate::limits::{CHECKED_PARTS_MAX, INSTRUCTIONS_CHARS_MAX};
 
 /// What a server said it offers, at one moment.
 #[derive(Debug, Clone)]
@@ -148,9 +148,9 @@ fn same_by_key<T: Keyed>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
     keys_are && left.iter().zip(&right).all(|(one, other)| same_value(one.raw(), other.raw()))
 }
 
-/// Whether both are the same value, however it is written. What is too deep to be read is only the same as itself.
+/// Whether both are the same value, however it is written. What is too deep or too large to be read is only the same as itself.
 fn same_value(left: &RawJson, right: &RawJson) -> bool {
-    let text = |raw: &RawJson| raw.read().ok().map(|value| canonical_json::text(&value));
+    let text = |raw: &RawJson| raw.value_within(CHECKED_PARTS_MAX).ok().map(|value| canonical_json::text(&value));
     left == right || text(left).is_some_and(|left| text(right) == Some(left))
 }
 

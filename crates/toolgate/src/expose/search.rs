@@ -58,8 +58,8 @@ fn fields<'a>(server: &'a str, tool: &'a Tool) -> [Cow<'a, str>; FIELDS] {
 /// The names of the parameters, and what is said about them.
 fn parameters(schema: &RawJson) -> (String, String) {
     let (mut names, mut texts) = (String::new(), String::new());
-    let properties = schema.member("properties").map(|properties| properties.members()).unwrap_or_default();
-    for (name, property) in properties.iter().take(SEARCHED_PARAMETERS_MAX) {
+    let properties = schema.member("properties").map(|all| all.members_within(SEARCHED_PARAMETERS_MAX));
+    for (name, property) in &properties.unwrap_or_default().0 {
         names.push_str(before_chars(name, SEARCHED_TEXT_CHARS_MAX));
         names.push('\n');
         for member in ["title", "description"] {
@@ -67,8 +67,8 @@ fn parameters(schema: &RawJson) -> (String, String) {
             texts.push_str(before_chars(said.as_deref().unwrap_or_default(), SEARCHED_TEXT_CHARS_MAX));
             texts.push('\n');
         }
-        let choices = property.member("enum").and_then(|choices| choices.elements()).unwrap_or_default();
-        for choice in choices.iter().take(SEARCHED_PARAMETERS_MAX).filter_map(RawJson::to_text) {
+        let choices = property.member("enum").and_then(|list| list.elements_within(SEARCHED_PARAMETERS_MAX));
+        for choice in choices.unwrap_or_default().0.iter().filter_map(RawJson::to_text) {
             texts.push_str(before_chars(&choice, SEARCHED_TEXT_CHARS_MAX));
             texts.push('\n');
         }

@@ -5,7 +5,7 @@
 use toolgate_wire::RawJson;
 
 use super::budget::OfferedTool;
-use crate::limits::{FOUND_DESCRIPTION_CHARS_MAX, FOUND_PARAMETERS_MAX, RESULT_CHARS_MAX};
+use crate::limits::{FOUND_DESCRIPTION_CHARS_MAX, FOUND_PARAMETERS_MAX, PARAMETERS_READ_MAX, RESULT_CHARS_MAX};
 use crate::shape::truncate::{self, before_chars};
 use crate::shape::{untrusted, visible};
 
@@ -24,15 +24,16 @@ pub(super) fn found_line(tool: &OfferedTool) -> String {
 
 /// The names of the parameters; those that can be left out with a question mark.
 fn parameters(schema: &RawJson) -> Vec<String> {
-    let required = schema.member("required").and_then(|names| names.elements()).unwrap_or_default();
-    let required: Vec<_> = required.iter().filter_map(RawJson::to_text).collect();
-    let properties = schema.member("properties").map(|properties| properties.members()).unwrap_or_default();
+    let required = schema.member("required").and_then(|names| names.elements_within(PARAMETERS_READ_MAX));
+    let required: Vec<_> = required.unwrap_or_default().0.iter().filter_map(RawJson::to_text).collect();
+    let properties = schema.member("properties").map(|all| all.members_within(FOUND_PARAMETERS_MAX));
+    let (properties, others) = properties.unwrap_or_default();
     let is_required = |name: &str| required.iter().any(|one| &**one == name);
-    let shown = properties.iter().take(FOUND_PARAMETERS_MAX).map(|(name, _)| {
+    let shown = properties.iter().map(|(name, _)| {
         let name = before_chars(name, FOUND_DESCRIPTION_CHARS_MAX);
         if is_required(name) { name.to_owned() } else { format!("{name}?") }
     });
-    let more = (properties.len() > FOUND_PARAMETERS_MAX).then(|| "…".to_owned());
+    let more = (others > 0).then(|| "…".to_owned());
     shown.chain(more).collect()
 }
 

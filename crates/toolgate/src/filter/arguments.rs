@@ -14,6 +14,7 @@ pub struct Arguments<'a> {
     value: &'a Value,
     folder: Option<&'a Path>,
     home: Option<&'a Path>,
+    leads_out: bool,
     script: OnceCell<Option<Result<Script, Unreadable>>>,
 }
 
@@ -21,7 +22,7 @@ impl<'a> Arguments<'a> {
     /// These arguments: an object.
     #[must_use]
     pub fn new(value: &'a Value) -> Self {
-        Self { value, folder: None, home: None, script: OnceCell::new() }
+        Self { value, folder: None, home: None, leads_out: false, script: OnceCell::new() }
     }
 
     /// The same, with the folder at which relative paths start, in arguments and in patterns.
@@ -36,12 +37,31 @@ impl<'a> Arguments<'a> {
         Self { home: Some(home), ..self }
     }
 
+    /// The same, known to lead out of the folder: a file that its command names is a link to somewhere else, or nobody trusts what the folder
+    /// brings. Then no command in it is let through because it only looks.
+    #[must_use]
+    pub fn leading_out(self) -> Self {
+        Self { leads_out: true, ..self }
+    }
+
+    /// Whether that is known.
+    #[must_use]
+    pub fn leads_out(&self) -> bool {
+        self.leads_out
+    }
+
     /// The same call with other arguments, whose command is already taken apart: what is asked about one simple command is not parsed again.
     pub(crate) fn with_script<'b>(&self, value: &'b Value, script: Script) -> Arguments<'b>
     where
         'a: 'b,
     {
-        Arguments { value, folder: self.folder, home: self.home, script: OnceCell::from(Some(Ok(script))) }
+        Arguments {
+            value,
+            folder: self.folder,
+            home: self.home,
+            leads_out: self.leads_out,
+            script: OnceCell::from(Some(Ok(script))),
+        }
     }
 
     /// The same call with other arguments.
@@ -49,7 +69,7 @@ impl<'a> Arguments<'a> {
     where
         'a: 'b,
     {
-        Arguments { value, folder: self.folder, home: self.home, script: OnceCell::new() }
+        Arguments { value, folder: self.folder, home: self.home, leads_out: self.leads_out, script: OnceCell::new() }
     }
 
     /// The same call, with some of its arguments under other names too; its command is the same.
@@ -57,7 +77,8 @@ impl<'a> Arguments<'a> {
     where
         'a: 'b,
     {
-        Arguments { value, folder: self.folder, home: self.home, script: self.script.clone() }
+        let Self { folder, home, leads_out, .. } = *self;
+        Arguments { value, folder, home, leads_out, script: self.script.clone() }
     }
 
     /// As they were given.

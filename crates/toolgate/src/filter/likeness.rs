@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::percent::{decoded, hides_structure};
+use super::path_readings::{leads_through_process, readings};
+use super::percent::hides_structure;
 use super::place::{Place, Root};
 use crate::glob::glob;
 
@@ -60,7 +61,11 @@ pub(super) fn is_possibly(pattern: &str, text: &str, likeness: Likeness, call: &
     }
     let folded = pattern.trim().to_lowercase();
     let wanted = both_forms(Place::read(&folded.replace('\\', "/")), call);
-    spellings(text).iter().any(|text| {
+    let Some(spellings) = spellings(text) else { return likeness == Likeness::Place };
+    spellings.iter().any(|text| {
+        if likeness == Likeness::Place && leads_through_process(text) && pattern.contains('/') {
+            return true;
+        }
         let is_there = both_forms(Place::read(text), call).iter().any(|place| {
             wanted.iter().any(|wanted| {
                 holds_widely(wanted, place)
@@ -75,8 +80,8 @@ pub(super) fn is_possibly(pattern: &str, text: &str, likeness: Likeness, call: &
     })
 }
 
-/// The ways in which somebody could read a text as a place, in lower case.
-fn spellings(text: &str) -> Vec<String> {
+/// The ways in which a text can be read as a place, in lower case. `None` when there are more than can be looked at.
+fn spellings(text: &str) -> Option<Vec<String>> {
     let plain = text.trim().to_lowercase().replace('\\', "/");
     let mut spellings = vec![plain];
     let more = |spellings: &mut Vec<String>, change: &dyn Fn(&str) -> Cow<'_, str>| {
@@ -87,9 +92,11 @@ fn spellings(text: &str) -> Vec<String> {
             }
         });
     };
-    more(&mut spellings, &|text| {
-        if text.contains('%') { decoded(text).replace('\\', "/").into() } else { text.into() }
-    });
+    for reading in readings(&text.trim().to_lowercase())? {
+        if !spellings.contains(&reading) {
+            spellings.push(reading);
+        }
+    }
     more(&mut spellings, &|text| text.split('\0').next().unwrap_or_default().trim_end().into());
     more(&mut spellings, &|text| text.split(['?', '#']).next().unwrap_or_default().into());
     more(&mut spellings, &|text| {
@@ -100,7 +107,7 @@ fn spellings(text: &str) -> Vec<String> {
             .filter(|rest| rest.is_empty() || rest.starts_with('/'));
         rest.map_or(Cow::Borrowed(text), |rest| format!("~{rest}").into())
     });
-    spellings
+    Some(spellings)
 }
 
 /// As it is written, and counted from the root when it is known how.

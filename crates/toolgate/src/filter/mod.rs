@@ -16,6 +16,7 @@ mod likeness;
 
 mod place;
 
+mod path_readings;
 mod percent;
 
 mod arguments;
@@ -28,6 +29,9 @@ pub use argument_pattern::ArgumentPattern;
 pub use arguments::Arguments;
 pub use entry::{Entry, EntryError, check};
 pub use name_pattern::NamePattern;
+pub(crate) use path_readings::{
+    is_file_address, is_other_address, is_unclear, is_web_address, leads_through_process, readings,
+};
 pub(crate) use percent::decoded as percent_decoded;
 pub use tool_filter::{FilterList, FilterVerdict, Strictness, ToolFilter, Visibility};
 

@@ -21,13 +21,14 @@ pub(crate) fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Whether it has `.`, `/`, `\`, `%` or NUL in it that only some readers see.
+/// Whether it has codes in it for what only some readers see: what parts paths, quotes, control characters, and `%` itself.
 pub(super) fn hides_structure(text: &str) -> bool {
-    let hidden = ["%2e", "%2f", "%5c", "%25", "%00"];
-    text.contains('%') && {
-        let text = text.to_ascii_lowercase();
-        hidden.iter().any(|code| text.contains(code))
-    }
+    let is_hidden =
+        |code: u8| code < b' ' || matches!(code, 0x7f | b'.' | b'/' | b'\\' | b'%' | b'"' | b'\'' | b'`' | b'~' | b':');
+    text.split('%').skip(1).any(|rest| {
+        let digits = rest.as_bytes().first_chunk::<2>().and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).is_some_and(is_hidden)
+    })
 }
 
 #[cfg(test)]

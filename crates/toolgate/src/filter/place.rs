@@ -4,7 +4,8 @@
 use std::fmt;
 use std::path::Path;
 
-use super::percent::{decoded, hides_structure};
+use super::path_readings::is_disguised;
+use super::percent::decoded;
 use crate::glob::glob;
 
 /// Where a place is counted from.
@@ -41,7 +42,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn read(text: &str) -> Self {
-        let is_plain = !text.contains('\\') && !text.chars().any(char::is_control) && !hides_structure(text);
+        let is_plain = !text.contains('\\') && !is_disguised(text);
         let mut place = match text.split_once(':') {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") && rest.starts_with('/') => file_url(rest),
             Some((scheme, rest)) if is_scheme(scheme) && rest.starts_with("//") => url(scheme, rest),

@@ -42,7 +42,7 @@ impl Host {
         let (connection, answer) = look(&line, call).await?;
         let answer = answer.map_err(|error| connection.failed(error))?;
         let values = answer.member("completion").and_then(|completion| completion.member("values"));
-        let values: Vec<String> = values.and_then(|values| values.read().ok()).unwrap_or_default();
-        Ok(values.into_iter().take(PROPOSED_VALUES_MAX).collect())
+        let values = values.and_then(|values| values.elements_within(PROPOSED_VALUES_MAX)).unwrap_or_default().0;
+        Ok(values.iter().filter_map(|value| value.read().ok()).collect())
     }
 }

@@ -3,7 +3,10 @@
 
 mod file;
 
+mod modes;
+
 mod sweep;
 
 pub(crate) use file::{is_name, name_of, open, put, read};
+pub(crate) use modes::narrow;
 pub(crate) use sweep::{Bounds, OwnFile, are_too_many_new, is_due, surplus, take_stock};

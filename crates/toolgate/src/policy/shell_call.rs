@@ -166,7 +166,7 @@ impl<'j> Judge<'j, '_> {
 
     /// Whether a command only looks, and only into the folder.
     fn only_looks(&self, command: &SimpleCommand) -> bool {
-        command.risk() == Risk::KnownSafe && command.stays_in(self.facts.folder)
+        !self.facts.arguments.leads_out() && command.risk() == Risk::KnownSafe && command.stays_in(self.facts.folder)
     }
 
     /// Why a command needs a rule that speaks of it in particular.

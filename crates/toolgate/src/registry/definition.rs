@@ -5,6 +5,7 @@ use toolgate_wire::RawJson;
 use toolgate_wire::view::Tool;
 
 use crate::canonical_json;
+use crate::limits::CHECKED_PARTS_MAX;
 
 /// The hash of a tool's definition: its name, title, description, schemas and annotations. The order of keys and the space between them do
 /// not matter, and neither does anything that says nothing about what the tool does, such as an icon.
@@ -20,9 +21,9 @@ pub fn definition_hash(tool: &Tool) -> String {
     }))
 }
 
-/// What is nested too deep to be read counts as it is written.
+/// What is nested too deep or too large to be read counts as it is written.
 fn value_of(raw: &RawJson) -> Value {
-    raw.read().unwrap_or_else(|_| Value::from(raw.as_str()))
+    raw.value_within(CHECKED_PARTS_MAX).unwrap_or_else(|_| Value::from(raw.as_str()))
 }
 
 #[cfg(test)]

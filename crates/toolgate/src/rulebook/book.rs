@@ -1,6 +1,7 @@
 //! `Rulebook`: every rule of a run, and where each comes from. A policy file that cannot be used stops whatever needs rules: a rule that is
 //! left out may be the one that was to forbid something.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::grants::Lasting;
 use crate::limits::{POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX};
-use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, Severity};
+use crate::policy::file::{self, Checker, FileSource, Finding, KnownTool, RegexBudget, Severity};
 use crate::policy::{
     Decision, Policy, Rule, RuleKind, RuleOrigin, SAVED_APPROVAL_PRIORITY, ServerPattern, Tier, default_rules,
 };
@@ -81,9 +82,15 @@ impl Rulebook {
         folder: &Folder,
         options: &RulebookOptions,
     ) -> Self {
-        let forgets_approvals = lasting_of_run(settings) == Lasting::Never;
-        let (book, rules) = (Self::default(), default_rules());
-        let mut gathering = Gathering { env, settings, book, rules, is_named: false, forgets_approvals };
+        let mut gathering = Gathering {
+            env,
+            settings,
+            book: Self::default(),
+            rules: default_rules(),
+            is_named: false,
+            forgets_approvals: lasting_of_run(settings) == Lasting::Never,
+            budgets: BTreeMap::new(),
+        };
         gathering.extensions();
         if folder.is_trusted() {
             gathering.workspace(folder);
@@ -167,6 +174,8 @@ struct Gathering<'a> {
     is_named: bool,
     /// Whether answers that Gemini CLI saved do not count.
     forgets_approvals: bool,
+    /// What the regular expressions of each tier may still take.
+    budgets: BTreeMap<Tier, RegexBudget>,
 }
 
 impl Gathering<'_> {
@@ -283,7 +292,7 @@ impl Gathering<'_> {
             }
             Err(error) => return self.cannot(tier, path, Error::new(ErrorKind::Policy, error.to_string())),
         };
-        let parsed = file::parse(&text, &FileSource::new(tier, path));
+        let parsed = file::parse_within(&text, &FileSource::new(tier, path), self.budgets.entry(tier).or_default());
         let (rules, mut findings) = (parsed.rules.len(), parsed.findings);
         let mut kept = parsed.rules;
         if self.forgets_approvals {

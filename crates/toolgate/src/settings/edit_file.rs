@@ -57,7 +57,9 @@ pub fn edit_file(
     }
     let mut refused = None;
     let mut done = Change::None;
-    let updated = state_file::update(path, Privacy::Umask, SETTINGS_FILE_BYTES_MAX, |old| {
+    // Those of a folder are for all who work on it.
+    let privacy = if source == SettingsSource::User { Privacy::Owner } else { Privacy::Umask };
+    let updated = state_file::update(path, privacy, SETTINGS_FILE_BYTES_MAX, |old| {
         if let Some(Err(error)) = old.map(|old| read_text(old, path, source)) {
             refused = Some(error);
             return Err(Error::new(ErrorKind::Settings, "it is not changed"));

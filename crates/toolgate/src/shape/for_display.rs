@@ -3,6 +3,8 @@
 //! The words of the server stand here as they came, escapes and all, so that they can be written to a file or into JSON unchanged. A
 //! front end that prints to a terminal puts them through [`visible::text`](super::visible::text) first.
 
+use std::borrow::Cow;
+
 use toolgate_wire::RawJson;
 use toolgate_wire::view::{Block, CallResult, Content, PromptResult, ReadResult, ResourceContents};
 
@@ -12,7 +14,7 @@ use super::indent::{code_block, indented};
 /// Every block in a line or a text of its own.
 pub fn display(result: &CallResult) -> String {
     if !result.content.is_empty() {
-        return result.content.iter().map(block).collect::<Vec<_>>().join("\n");
+        return joined(result.content.iter().map(block), "\n");
     }
     match &result.structured {
         Some(structured) => code_block(structured),
@@ -37,10 +39,11 @@ pub fn raw(result: &CallResult) -> String {
 pub fn prompt(result: &PromptResult) -> String {
     let mut messages = result.messages.iter();
     match (messages.next(), messages.next()) {
-        (Some(only), None) => block(&only.block),
+        (Some(only), None) => block(&only.block).into_owned(),
         _ => {
-            let said = result.messages.iter().map(|message| format!("{}:\n{}", message.role, block(&message.block)));
-            said.collect::<Vec<_>>().join("\n\n")
+            let said =
+                result.messages.iter().map(|message| format!("{}:\n{}", message.role, block(&message.block)).into());
+            joined(said, "\n\n")
         }
     }
 }
@@ -48,15 +51,15 @@ pub fn prompt(result: &PromptResult) -> String {
 /// The contents of a resource: its texts, and what stands for data.
 pub fn resource(result: &ReadResult) -> String {
     let contents = result.contents.iter().map(|part| match part {
-        ResourceContents { text: Some(text), .. } => text.clone(),
+        ResourceContents { text: Some(text), .. } => Cow::Borrowed(text.as_str()),
         ResourceContents { blob, mime_type, uri, .. } => {
             let bytes = blob.as_deref().map_or(0, decoded_len);
             let unit = if bytes == 1 { "byte" } else { "bytes" };
-            format!("[Binary data: {}, {bytes} {unit}, {uri}]", mime_type.as_deref().unwrap_or("unknown type"))
+            format!("[Binary data: {}, {bytes} {unit}, {uri}]", mime_type.as_deref().unwrap_or("unknown type")).into()
         }
     });
-    let defects = result.defects.iter().map(|defect| format!("[Unreadable contents: {}]", defect.reason));
-    contents.chain(defects).collect::<Vec<_>>().join("\n")
+    let defects = result.defects.iter().map(|defect| format!("[Unreadable contents: {}]", defect.reason).into());
+    joined(contents.chain(defects), "\n")
 }
 
 /// JSON over several lines, numbers and order as they came.
@@ -64,13 +67,29 @@ pub fn json(value: &RawJson) -> String {
     indented(value)
 }
 
+/// Texts in one, of which only that one is a copy.
+fn joined<'a>(texts: impl Iterator<Item = Cow<'a, str>>, between: &str) -> String {
+    let mut all = String::new();
+    for (at, text) in texts.enumerate() {
+        all.push_str(if at == 0 { "" } else { between });
+        all.push_str(&text);
+    }
+    all
+}
+
 /// One block: its text, or a line that says what it is.
-fn block(block: &Block) -> String {
+fn block(block: &Block) -> Cow<'_, str> {
     match &block.content {
-        Content::Text(text) => text.to_string(),
+        Content::Text(text) => Cow::Borrowed(text),
+        Content::Resource(ResourceContents { text: Some(text), .. }) => Cow::Borrowed(text),
+        _ => Cow::Owned(in_words(block)),
+    }
+}
+
+fn in_words(block: &Block) -> String {
+    match &block.content {
         Content::Image { mime_type, .. } => format!("[Image: {mime_type}]"),
         Content::Audio { mime_type, .. } => format!("[Audio: {mime_type}]"),
-        Content::Resource(ResourceContents { text: Some(text), .. }) => text.clone(),
         Content::Resource(resource) => embedded(resource.mime_type.as_deref()),
         Content::Link { uri, name } => {
             let title = block.raw.member("title").and_then(|title| title.read::<String>().ok());
@@ -83,6 +102,7 @@ fn block(block: &Block) -> String {
         Content::Unknown { kind, reason } if matches!(kind.as_str(), "text" | "image" | "audio" | "resource_link") => {
             format!("[Unreadable {kind}: {reason}]")
         }
+        Content::Unknown { kind, reason } if !kind.is_empty() && block.raw.is_null() => format!("[{reason}]"),
         Content::Unknown { kind, .. } if kind.is_empty() => "[Unknown content type]".to_owned(),
         Content::Unknown { kind, .. } => format!("[Unknown content type: {kind}]"),
         _ => "[Unknown content type]".to_owned(),

@@ -170,7 +170,8 @@ fn link(raw: &RawJson, uri: &str, name: Option<&str>) -> String {
 
 /// Whether there is a list of blocks at all, were it an empty one.
 pub(super) fn has_content(result: &CallResult) -> bool {
-    !result.content.is_empty() || result.raw.member("content").is_some_and(|content| content.elements().is_some())
+    !result.content.is_empty()
+        || result.raw.member("content").is_some_and(|content| content.elements_within(0).is_some())
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@
 //! between letters of scripts that join, and the flags of England, Scotland and Wales.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
 
 use super::invisible::{Glance, is_kept};
+use crate::limits::VISIBLE_PIECE_BYTES;
 
 /// One line: line breaks and tabs are shown, too.
 pub fn line(text: &str) -> Cow<'_, str> {
@@ -29,10 +32,18 @@ pub fn text(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);
     }
-    if !text.contains("\r\n") {
-        return escape(text, is_suspicious);
-    }
-    Cow::Owned(escape(&text.replace("\r\n", "\n"), is_suspicious).into_owned())
+    escape(text, is_suspicious)
+}
+
+/// The same in pieces, of which each is made when it is asked for: a text whose characters are all shown would be six times as large.
+pub fn pieces(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let (mut at, mut glance) = (0_usize, Glance::default());
+    std::iter::from_fn(move || {
+        let end = text.ceil_char_boundary(at.saturating_add(VISIBLE_PIECE_BYTES).min(text.len()));
+        let piece = (at < end).then(|| escape_part(text, at..end, &mut glance, is_suspicious));
+        at = end;
+        piece
+    })
 }
 
 /// Text for a model: shows only what serves to hide a message from people, tag characters and long runs of variation selectors.
@@ -47,19 +58,34 @@ pub fn smuggled(text: &str) -> Cow<'_, str> {
 
 /// Replaces the characters that `shows` picks, except where writing needs them.
 fn escape(text: &str, shows: impl Fn(char) -> bool) -> Cow<'_, str> {
+    escape_part(text, 0..text.len(), &mut Glance::default(), shows)
+}
+
+/// The same in a part of a text; `glance` has passed all that stands before it.
+fn escape_part<'a>(
+    text: &'a str,
+    part: Range<usize>,
+    glance: &mut Glance,
+    shows: impl Fn(char) -> bool,
+) -> Cow<'a, str> {
+    let start = part.start;
+    let part = text.get(part).unwrap_or_default();
     let mut shown: Option<String> = None;
-    let mut glance = Glance::default();
-    for (at, letter) in text.char_indices() {
-        let (before, after) = text.split_at(at);
-        let is_shown = shows(letter) && !is_kept(letter, &glance, after);
-        if is_shown {
-            push_visible(shown.get_or_insert_with(|| before.to_owned()), letter);
+    for (at, letter) in part.char_indices() {
+        let after = text.get(start + at..).unwrap_or_default();
+        // Where line breaks stay, so does this way to write one, as the other way.
+        let is_line_break = letter == '\r' && after.starts_with("\r\n") && shows('\r') && !shows('\n');
+        if is_line_break || (shows(letter) && !is_kept(letter, glance, after)) {
+            let shown = shown.get_or_insert_with(|| part.get(..at).unwrap_or_default().to_owned());
+            if !is_line_break {
+                push_visible(shown, letter);
+            }
         } else if let Some(shown) = &mut shown {
             shown.push(letter);
         }
         glance.pass(letter, after);
     }
-    shown.map_or(Cow::Borrowed(text), Cow::Owned)
+    shown.map_or(Cow::Borrowed(part), Cow::Owned)
 }
 
 fn push_visible(out: &mut String, letter: char) {
@@ -67,7 +93,8 @@ fn push_visible(out: &mut String, letter: char) {
         '\u{1B}' => out.push_str("\\e"),
         '\0' => out.push_str("\\0"),
         '\n' | '\r' | '\t' => out.extend(letter.escape_default()),
-        other => out.extend(other.escape_unicode()),
+        // Writing to a string cannot fail.
+        other => drop(write!(out, "\\u{{{:x}}}", u32::from(other))),
     }
 }
 
@@ -120,6 +147,26 @@ mod tests {
             assert_eq!(line(given), expected, "line of {given:?}");
             assert_eq!(text(given), expected, "text of {given:?}");
             assert_eq!(line(expected), expected, "made visible twice: {given:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_text_whatever_stands_where_they_are_cut() {
+        let beginnings = ["", "a", "\u{1b}", "ä", "漢", "👩", "\r"];
+        for beginning in beginnings {
+            for unit in [
+                "\r\n",
+                "👩\u{200d}💻",
+                "\u{7f}x",
+                "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+                "葛\u{e0100}",
+            ] {
+                let given = format!("{beginning}{}", unit.repeat(2 * VISIBLE_PIECE_BYTES / unit.len()));
+                let whole: String = pieces(&given).collect();
+                assert!(whole == text(&given), "{beginning:?} and {unit:?} many times");
+                let longest = pieces(&given).map(|piece| piece.len()).max();
+                assert!(longest.is_some_and(|longest| longest < 10 * VISIBLE_PIECE_BYTES), "{longest:?}");
+            }
         }
     }
 

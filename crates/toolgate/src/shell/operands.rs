@@ -1,4 +1,5 @@
-//! Whether a command that only looks looks into its folder, as far as its words tell. Links are not followed.
+//! Whether a command that only looks looks into its folder, as far as its words tell. Links are not followed here; which files they may be
+//! is told to those who can follow them.
 
 use std::path::Path;
 
@@ -9,23 +10,65 @@ const WITHOUT_FILES: [&str; 12] =
     ["echo", "expr", "false", "id", "numfmt", "pwd", "seq", "tr", "true", "uname", "which", "whoami"];
 
 impl SimpleCommand {
-    /// Whether none of its words is a file outside the folder it runs in.
+    /// Whether none of its words is a file outside the folder it runs in, and it follows no links that it finds there.
     #[must_use]
     pub fn stays_in(&self, folder: &Path) -> bool {
-        let Some((program, arguments)) = self.words.split_first() else { return true };
+        // `cd` alone goes home, and `cd -` to where it was before.
+        let is_cd = self.words.first().is_some_and(|program| program.literal.as_deref() == Some("cd"));
+        let operands = self.words.iter().skip(1).filter(|word| !word.head.starts_with('-')).count();
+        (!is_cd || operands == 1)
+            && !self.follows_links()
+            && self.files().is_some_and(|files| files.iter().all(|file| path_stays(file, folder)))
+    }
+
+    /// The words, and values of options, that may be files it looks at. `None` when that cannot be told.
+    #[must_use]
+    pub fn files(&self) -> Option<Vec<&str>> {
+        let Some((program, arguments)) = self.words.split_first() else { return Some(Vec::new()) };
         let program = program.literal.as_deref().unwrap_or_default();
         if WITHOUT_FILES.contains(&program) {
-            return true;
-        }
-        // `cd` alone goes home, and `cd -` to where it was before.
-        let operands = arguments.iter().filter(|word| !word.head.starts_with('-')).count();
-        if program == "cd" && operands != 1 {
-            return false;
+            return Some(Vec::new());
         }
         let takes_pattern = program == "grep" && !names_patterns(arguments);
         let mut words = Words { is_options_end: false, pattern_is_ahead: takes_pattern, is_text_ahead: false };
-        arguments.iter().all(|word| word.literal.as_deref().is_some_and(|text| words.stays(program, text, folder)))
+        let mut files = Vec::new();
+        for word in arguments {
+            match words.kind(program, word.literal.as_deref()?) {
+                Kind::NoFile => {}
+                Kind::File(file) => files.push(file),
+                Kind::Unclear => return None,
+            }
+        }
+        Some(files)
     }
+
+    /// Whether it goes through folders and follows the links in them.
+    fn follows_links(&self) -> bool {
+        let Some((program, arguments)) = self.words.split_first() else { return false };
+        let heads = || arguments.iter().map(|word| word.head.as_str());
+        let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+        let has_letter = |letters: &[char]| heads().any(|word| is_short(word) && word.contains(letters));
+        let has_long =
+            |names: &[&str]| heads().any(|word| word.len() > 2 && names.iter().any(|name| name.starts_with(word)));
+        match program.literal.as_deref().unwrap_or_default() {
+            "grep" => has_letter(&['R']) || has_long(&["--dereference-recursive"]),
+            "ls" => {
+                has_letter(&['L', 'H']) && (has_letter(&['R']) || has_long(&["--recursive"]))
+                    || has_long(&["--dereference", "--dereference-command-line-symlink-to-dir"])
+            }
+            "find" => heads().any(|word| matches!(word, "-L" | "-follow")),
+            program if program.ends_with("/rg") => has_letter(&['L']) || has_long(&["--follow"]),
+            _ => false,
+        }
+    }
+}
+
+/// What a word may be.
+enum Kind<'a> {
+    NoFile,
+    File(&'a str),
+    /// A file may be part of it, or be named by what it names.
+    Unclear,
 }
 
 /// What the words read so far say of the next one.
@@ -38,32 +81,35 @@ struct Words {
 }
 
 impl Words {
-    fn stays(&mut self, program: &str, text: &str, folder: &Path) -> bool {
+    fn kind<'a>(&mut self, program: &str, text: &'a str) -> Kind<'a> {
         if std::mem::take(&mut self.is_text_ahead) {
-            return true;
+            return Kind::NoFile;
         }
         if self.is_options_end || text == "-" || !text.starts_with('-') {
-            return std::mem::take(&mut self.pattern_is_ahead) || path_stays(text, folder);
+            return if std::mem::take(&mut self.pattern_is_ahead) { Kind::NoFile } else { Kind::File(text) };
         }
         if text == "--" {
             self.is_options_end = true;
-            return true;
+            return Kind::NoFile;
         }
         // `cut -d/`: what parts the fields.
         if matches!(program, "cut" | "paste") && text.starts_with("-d") {
             self.is_text_ahead = text == "-d";
-            return true;
+            return Kind::NoFile;
         }
         // Names of files that are read from a file.
         let name = text.split('=').next().unwrap_or_default();
         if name == "-files0-from" || (name.len() > 2 && "--files0-from".starts_with(name)) {
-            return false;
+            return Kind::Unclear;
         }
         match text.strip_prefix("--").map(|long| long.split_once('=')) {
-            Some(Some((_, value))) => path_stays(value, folder),
-            Some(None) => true,
+            Some(Some((_, value))) => Kind::File(value),
+            Some(None) => Kind::NoFile,
             // Where the value of a short option begins is not known here.
-            None => !text.contains(['/', '\\']) && !text.contains(".."),
+            None if text.contains(['/', '\\']) || text.contains("..") => Kind::Unclear,
+            // `grep -fPATTERNS`, `grep -rfPATTERNS`.
+            None if program == "grep" => text.split_once('f').map_or(Kind::NoFile, |(_, file)| Kind::File(file)),
+            None => Kind::NoFile,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
+use toolgate::limits::CHECKED_PARTS_MAX;
 use toolgate::policy::file::{Finding, KnownTool, Severity};
 use toolgate::registry::{Catalog, CatalogTool};
 use toolgate::rulebook::{PolicyFile, Rulebook, Unmatched};
@@ -68,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 
 /// Holds the rules against what tools take.
 fn hold_against(book: &mut Rulebook, setup: &Setup, catalog: &Catalog) -> Vec<Finding> {
-    let schema = |tool: &CatalogTool| tool.input_schema().read::<Value>().unwrap_or_default();
+    let schema = |tool: &CatalogTool| tool.input_schema().value_within(CHECKED_PARTS_MAX).unwrap_or_default();
     let tools: Vec<(&CatalogTool, Value)> = catalog.tools().iter().map(|tool| (tool, schema(tool))).collect();
     let known = tools.iter().filter_map(|(tool, schema)| {
         let builtin = catalog.offer_of(tool)?.line.config().transport.builtin();

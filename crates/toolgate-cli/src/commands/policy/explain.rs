@@ -121,7 +121,7 @@ impl Explaining<'_> {
             server: &server,
             builtin,
             tool: &tool,
-            arguments: &Facts::new(&value).in_folder(&session.env().workspace),
+            arguments: &Facts::new(&value).in_folder(&session.env().workspace).leading_out(),
             annotations: &Value::Null,
             mode: rules.mode,
             presence: rules.presence,

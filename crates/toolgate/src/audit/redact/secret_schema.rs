@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use toolgate_wire::RawJson;
 
-use crate::limits::AUDIT_SCHEMA_LOOKUPS_MAX;
+use crate::limits::{AUDIT_SCHEMA_LOOKUPS_MAX, CHECKED_PARTS_MAX};
 
 /// A schema that says something about secrets has one of these. Some are long, and every call of their tools searches them.
 static TELLING: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| ["password", "writeOnly", "\\u"].map(Finder::new));
@@ -34,7 +34,10 @@ impl SecretSchema {
             let text = schema.as_str();
             TELLING.iter().any(|words| words.find(text.as_bytes()).is_some())
         };
-        Self { schema: schema.filter(may_say_so).and_then(|schema| schema.read().ok()), lookups: Cell::new(0) }
+        Self {
+            schema: schema.filter(may_say_so).and_then(|schema| schema.value_within(CHECKED_PARTS_MAX).ok()),
+            lookups: Cell::new(0),
+        }
     }
 
     /// The schemas of the arguments as a whole.

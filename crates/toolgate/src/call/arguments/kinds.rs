@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolgate_wire::RawJson;
 
 use crate::call::schema::reference::pointer_of;
-use crate::limits::{PARAMETER_LOOKUP_DEPTH_MAX, PARAMETER_LOOKUPS_MAX};
+use crate::limits::{CHECKED_PARTS_MAX, PARAMETER_LOOKUP_DEPTH_MAX, PARAMETER_LOOKUPS_MAX};
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,10 @@ pub(super) struct SchemaReader {
 impl SchemaReader {
     /// A document that cannot be read counts as one that says nothing.
     pub(super) fn new(schema: &RawJson) -> Self {
-        Self { root: schema.read().unwrap_or(Value::Null), lookups_left: Cell::new(PARAMETER_LOOKUPS_MAX) }
+        Self {
+            root: schema.value_within(CHECKED_PARTS_MAX).unwrap_or(Value::Null),
+            lookups_left: Cell::new(PARAMETER_LOOKUPS_MAX),
+        }
     }
 
     pub(super) fn root(&self) -> &Value {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolgate_wire::RawJson;
 
 use super::kinds::{Kinds, SchemaReader};
-use crate::limits::PARAMETERS_LISTED_MAX;
+use crate::limits::{PARAMETERS_LISTED_MAX, PARAMETERS_READ_MAX};
 use crate::shape::visible;
 
 /// One parameter of a tool. The words are those of the server: they go through [`visible`] before they reach a terminal.
@@ -30,7 +30,7 @@ pub struct ParameterHelp {
 pub fn describe(schema: &RawJson) -> Vec<ParameterHelp> {
     let reader = SchemaReader::new(schema);
     let required = required(&reader);
-    let in_order = schema.member("properties").map(|properties| properties.members()).unwrap_or_default();
+    let in_order = schema.member("properties").map(|all| all.members_within(PARAMETERS_READ_MAX)).unwrap_or_default().0;
     let mut described = Vec::new();
     for (name, raw) in in_order {
         let Some(property) = reader.root().get("properties").and_then(|properties| properties.get(&name)) else {

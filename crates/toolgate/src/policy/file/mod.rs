@@ -36,6 +36,7 @@ pub use schema_lint::{KnownTool, lint_against_tools};
 
 use self::fields::Fields;
 use self::finding::Findings;
+pub use self::regexes::RegexBudget;
 use self::regexes::Regexes;
 pub use super::checker::Checker;
 use super::decision::Tier;
@@ -95,19 +96,25 @@ impl ParsedFile {
 /// Reads a policy file. All that is wrong with it is found, not only the first.
 #[must_use]
 pub fn parse(text: &str, source: &FileSource) -> ParsedFile {
+    parse_within(text, source, &RegexBudget::default())
+}
+
+/// The same for one file of several: their regular expressions share a budget.
+#[must_use]
+pub fn parse_within(text: &str, source: &FileSource, budget: &RegexBudget) -> ParsedFile {
     let findings = Findings::new(text, source.shared_path());
     let mut parsed = ParsedFile::default();
     if text.len() > POLICY_FILE_BYTES_MAX {
         let message = format!("a policy file has at most {POLICY_FILE_BYTES_MAX} bytes");
         findings.error(0, message, "divide it between several files");
     } else {
-        read(text, source, &findings, &mut parsed);
+        read(text, source, budget, &findings, &mut parsed);
     }
     parsed.findings = findings.finish();
     parsed
 }
 
-fn read(text: &str, source: &FileSource, findings: &Findings<'_>, parsed: &mut ParsedFile) {
+fn read(text: &str, source: &FileSource, budget: &RegexBudget, findings: &Findings<'_>, parsed: &mut ParsedFile) {
     let (document, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         for error in errors {
@@ -119,7 +126,7 @@ fn read(text: &str, source: &FileSource, findings: &Findings<'_>, parsed: &mut P
     }
     let top = Fields { table: document.get_ref(), at: 0, findings };
     top.refuse_others(keys::TOP, "a policy");
-    let regexes = Regexes::default();
+    let regexes = Regexes::within(budget);
     for entry in entries(&top, "rule") {
         parsed.rules.extend(rule_table::read(&entry, &regexes, source));
         if is_full(&entry, parsed) {

@@ -1,10 +1,15 @@
 //! Regular expressions of rules: compiled within bounds of memory. Matching takes time that grows only with the text, whatever the pattern.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex::{Regex, RegexBuilder};
 
-use crate::limits::{POLICY_REGEX_CACHE_BYTES_MAX, POLICY_REGEX_COMPILED_BYTES_MAX, POLICY_REGEXES_COMPILED_BYTES_MAX};
+use crate::limits::{
+    POLICY_REGEX_CACHE_BYTES_MAX, POLICY_REGEX_COMPILED_BYTES_MAX, POLICY_REGEXES_COMPILED_BYTES_MAX,
+    POLICY_REGEXES_MAX,
+};
 
 /// Most expressions are small; how large a compiled one is cannot be asked, so it is counted as the first of these it fits in.
 const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BYTES_MAX];
@@ -13,21 +18,68 @@ const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BY
 const TWO_RULES: &str = "Write two rules: a plain pattern for what is meant, \
     and one of a higher priority and the other decision for the exception";
 
-/// Compiles the expressions of one file.
+/// What all expressions of one owner may take: the folder, an extension, the person or the administrator, however many files they have.
+#[derive(Clone, Debug)]
+pub struct RegexBudget(Arc<Left>);
+
 #[derive(Debug)]
-pub(super) struct Regexes {
-    bytes_left: Cell<usize>,
+struct Left {
+    bytes: AtomicUsize,
+    expressions: AtomicUsize,
 }
 
-impl Default for Regexes {
+impl Default for RegexBudget {
     fn default() -> Self {
-        Self { bytes_left: Cell::new(POLICY_REGEXES_COMPILED_BYTES_MAX) }
+        Self::of(POLICY_REGEXES_COMPILED_BYTES_MAX, POLICY_REGEXES_MAX)
     }
 }
 
+impl RegexBudget {
+    fn of(bytes: usize, expressions: usize) -> Self {
+        Self(Arc::new(Left { bytes: AtomicUsize::new(bytes), expressions: AtomicUsize::new(expressions) }))
+    }
+
+    /// Counts memory that a compiled expression takes.
+    fn take_bytes(&self, bytes: usize) -> Result<(), String> {
+        let taken = |left: usize| left.checked_sub(bytes);
+        let outcome = self.0.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
+        outcome.map(drop).map_err(|_| {
+            format!(
+                "is one expression too many: together they take at most {POLICY_REGEXES_COMPILED_BYTES_MAX} bytes \
+                 (limit POLICY_REGEXES_COMPILED_BYTES_MAX)"
+            )
+        })
+    }
+
+    /// Counts an expression, before any work is done for it.
+    fn take_expression(&self) -> Result<(), String> {
+        let taken = |left: usize| left.checked_sub(1);
+        let outcome = self.0.expressions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
+        outcome.map(drop).map_err(|_| {
+            format!(
+                "is one expression too many: all policies of one owner have at most {POLICY_REGEXES_MAX} \
+                 (limit POLICY_REGEXES_MAX); put several into one with `|`"
+            )
+        })
+    }
+}
+
+/// Compiles the expressions of one file.
+#[derive(Debug)]
+pub(super) struct Regexes {
+    budget: RegexBudget,
+    /// Whether the budget was used up, so that no more work is done.
+    is_over: Cell<bool>,
+}
+
 impl Regexes {
+    pub(super) fn within(budget: &RegexBudget) -> Self {
+        Self { budget: budget.clone(), is_over: Cell::new(false) }
+    }
+
     /// Compiles an expression. Fails with what is wrong with it, in words that follow its key.
     pub(super) fn compile(&self, pattern: &str) -> Result<Regex, String> {
+        self.begin()?;
         if looks_around(pattern) {
             return Err(format!(
                 "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which does not exist here. {TWO_RULES}"
@@ -43,11 +95,22 @@ impl Regexes {
         Err(format!("takes more than {POLICY_REGEX_COMPILED_BYTES_MAX} bytes when it is compiled"))
     }
 
+    /// Counts an expression before it is compiled.
+    pub(super) fn begin(&self) -> Result<(), String> {
+        if self.is_over.get() {
+            return Err("is not compiled, because there are too many before it".to_owned());
+        }
+        self.noted(self.budget.take_expression())
+    }
+
     /// Counts memory that a compiled expression takes.
     pub(super) fn take(&self, bytes: usize) -> Result<(), String> {
-        let left = self.bytes_left.get().checked_sub(bytes).ok_or("is one expression too many for one file")?;
-        self.bytes_left.set(left);
-        Ok(())
+        self.noted(self.budget.take_bytes(bytes))
+    }
+
+    fn noted(&self, taken: Result<(), String>) -> Result<(), String> {
+        self.is_over.set(self.is_over.get() || taken.is_err());
+        taken
     }
 }
 
@@ -84,9 +147,7 @@ fn last_line(error: &regex::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
-    use super::{Regexes, SIZES_BYTES};
+    use super::{RegexBudget, Regexes, SIZES_BYTES};
 
     #[test]
     fn look_around_is_named_in_words() {
@@ -101,19 +162,31 @@ mod tests {
             ("(?:a)(?<name>b)(?P<other>c)", false),
         ];
         for (pattern, expected) in cases {
-            let compiled = Regexes::default().compile(pattern);
+            let compiled = Regexes::within(&RegexBudget::default()).compile(pattern);
             let is_named = compiled.as_ref().is_err_and(|what| what.contains("Write two rules"));
             assert_eq!(is_named, expected, "{pattern}: {compiled:?}");
         }
     }
 
     #[test]
-    fn the_memory_of_a_file_is_bounded() {
-        let regexes = Regexes { bytes_left: Cell::new(3 * SIZES_BYTES[0]) };
-        let compiled: Vec<bool> = ["a", "a(", "b", "c", "d"].map(|pattern| regexes.compile(pattern).is_ok()).to_vec();
-        assert_eq!(compiled, [true, false, true, true, false]);
-        assert_eq!(regexes.compile("e").unwrap_err(), "is one expression too many for one file");
-        let one = Regexes { bytes_left: Cell::new(2 * SIZES_BYTES[1]) };
-        assert!(one.compile("a{1000}").is_ok() && one.compile("a{1000}").is_ok() && one.compile("a").is_err());
+    fn what_all_files_of_an_owner_take_is_bounded() {
+        let compiled = |bytes: usize, expressions: usize, patterns: &[&str]| -> Vec<bool> {
+            let budget = RegexBudget::of(bytes, expressions);
+            // Each stands in a file of its own.
+            patterns.iter().map(|pattern| Regexes::within(&budget).compile(pattern).is_ok()).collect()
+        };
+        let many = usize::MAX;
+        assert_eq!(compiled(3 * SIZES_BYTES[0], many, &["a", "a(", "b", "c", "d"]), [true, false, true, true, false]);
+        assert_eq!(compiled(2 * SIZES_BYTES[1], many, &["a{1000}", "a{1000}", "a"]), [true, true, false]);
+        assert_eq!(compiled(many, 2, &["a", "b", "c"]), [true, true, false]);
+    }
+
+    #[test]
+    fn no_work_is_done_once_there_are_too_many() {
+        let regexes = Regexes::within(&RegexBudget::of(usize::MAX, 1));
+        assert!(regexes.compile("a").is_ok());
+        let error = regexes.compile("b").unwrap_err();
+        assert!(error.contains("(limit POLICY_REGEXES_MAX)"), "{error}");
+        assert_eq!(regexes.compile("c").unwrap_err(), "is not compiled, because there are too many before it");
     }
 }

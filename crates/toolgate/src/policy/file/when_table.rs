@@ -134,6 +134,7 @@ impl Reader<'_> {
 
     fn globs(&self, field: &Field<'_>) -> Option<Vec<PathGlob>> {
         let read = |glob: &str| {
+            self.regexes.begin()?;
             let glob = PathGlob::new(glob).map_err(|what| format!("cannot be read: {what}"))?;
             self.regexes.take(glob.compiled_bytes_max())?;
             Ok(glob)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::filter::{is_unclear, leads_through_process, readings};
 use crate::limits::{POLICY_REGEX_CACHE_BYTES_MAX, POLICY_REGEX_COMPILED_BYTES_MAX};
 use crate::shell::Reach;
 
@@ -54,8 +55,9 @@ impl PathGlob {
         match reach {
             Reach::Permission => self.certainly_matches(text, folder),
             Reach::Restriction => {
-                let mut readings = texts_that_could_be_meant(text);
-                for parts in places_that_could_be_meant(text, folder, folder) {
+                let readings = texts_that_could_be_meant(text).zip(places_that_could_be_meant(text, folder, folder));
+                let Some((mut readings, places)) = readings else { return true };
+                for parts in places {
                     let relative = parts.strip_prefix(&*folded_parts(folder)).map(|rest| rest.join("/"));
                     readings.extend(relative);
                     readings.push(format!("/{}", parts.join("/")));
@@ -122,14 +124,38 @@ pub(super) fn is_under(path: &str, folder: &str, workspace: &Path, reach: Reach)
         Reach::Restriction => {
             let base: Vec<String> = base.iter().map(|part| part.to_lowercase()).collect();
             let places = places_that_could_be_meant(path, workspace, Path::new(&format!("/{}", base.join("/"))));
-            places.iter().any(|place| place.starts_with(&base))
+            places.is_none_or(|places| places.iter().any(|place| place.starts_with(&base)))
         }
     }
 }
 
-/// Whether a text can be another path for whoever opens it: it climbs, begins or ends with space, or has control characters in it.
-fn is_unclear(text: &str) -> bool {
-    text.split(['/', '\\']).any(|part| part == "..") || text.trim() != text || text.chars().any(char::is_control)
+/// Whether two texts may be the same place, in whatever way they are written; the second is that of a rule.
+pub(super) fn may_be_same(text: &str, wanted: &str, folder: &Path) -> bool {
+    let wanted: Vec<String> = normal(&absolute(wanted, folder)).iter().map(|part| part.to_lowercase()).collect();
+    let base = Path::new("/").join(wanted.join("/"));
+    places_that_could_be_meant(text, folder, &base).is_none_or(|places| places.contains(&wanted))
+}
+
+/// Every text that a pattern may be meant to find: as it is, as it can be read, and where it leads. `None` when that may be anything.
+pub(super) fn forms(text: &str, folder: &Path) -> Option<Vec<String>> {
+    let mut forms = texts_that_could_be_meant(text)?;
+    if !is_path_like(text) {
+        return Some(forms);
+    }
+    for text in forms.clone() {
+        if leads_through_process(&text) {
+            return None;
+        }
+        let place = normal(&absolute(&text, folder));
+        forms.extend(place.strip_prefix(&*parts_of_folder(folder)).map(|rest| rest.join("/")));
+        forms.push(format!("/{}", place.join("/")));
+    }
+    Some(forms)
+}
+
+/// Whether a text can be taken for a path: there is something in it that parts paths, and no line break, as in other texts.
+pub(super) fn is_path_like(text: &str) -> bool {
+    text.contains(['/', '\\', '%', '~']) && !text.trim().contains('\n')
 }
 
 /// `file:`, `https:`, also the drive of `C:\`.
@@ -170,28 +196,26 @@ fn normal(parts: &[String]) -> Vec<String> {
     normal
 }
 
-/// A text as servers may read it.
-fn texts_that_could_be_meant(text: &str) -> Vec<String> {
-    let mut texts = vec![text.to_owned(), text.trim().to_owned()];
-    let slashes = text.trim().replace('\\', "/");
-    if let Some(rest) = slashes.split_once(':').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file")) {
-        let path = rest
-            .1
-            .strip_prefix("//")
-            .map_or(rest.1, |rest| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
-        texts.push(path.to_owned());
-    }
-    texts.push(slashes);
-    for at in 0..texts.len() {
-        texts.extend(texts.get(at).filter(|text| text.contains('%')).map(|text| percent_decoded(text)));
-    }
+/// A text as servers may read it. `None` when there are more ways than can be looked at.
+pub(super) fn texts_that_could_be_meant(text: &str) -> Option<Vec<String>> {
+    let mut texts = readings(text)?;
+    // `file://host/path`: the host is left out.
+    let addresses = texts.iter().filter_map(|text| text.split_once(':'));
+    let paths: Vec<String> = addresses
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
+        .map(|(_, rest)| {
+            let behind_host = |rest: &str| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/").to_owned();
+            rest.strip_prefix("//").map_or_else(|| rest.to_owned(), behind_host)
+        })
+        .collect();
+    texts.extend(paths);
     texts.sort_unstable();
     texts.dedup();
-    texts
+    Some(texts)
 }
 
-/// Where a path may lead, in small letters. `~` is a home that is not known: it may be any folder above `base`, or the workspace folder.
-fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Vec<Vec<String>> {
+/// Where a path may lead, in small letters. `None` when that may be anywhere. `~` is a home that is not known: it may be any folder above `base`, or the workspace folder.
+fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Option<Vec<Vec<String>>> {
     let mut places = Vec::new();
     let mut push = |path: &str, start: &Path| {
         let parts: Vec<String> = absolute(path, start).into_iter().map(|part| part.to_lowercase()).collect();
@@ -199,24 +223,16 @@ fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Vec<
         // When a part is a link, `..` does not lead back to where it is.
         places.push(parts);
     };
-    for text in texts_that_could_be_meant(path) {
+    for text in texts_that_could_be_meant(path)? {
+        // It may be anywhere.
+        if leads_through_process(&text) {
+            return None;
+        }
         push(&text, workspace);
         let Some(rest) = text.strip_prefix('~') else { continue };
         let in_home = rest.find('/').and_then(|at| rest.get(at + 1..)).unwrap_or_default();
         push(in_home.trim_start_matches('/'), workspace);
         base.ancestors().skip(1).for_each(|home| push(in_home.trim_start_matches('/'), home));
     }
-    places
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Some(places)
 }

@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 
 use super::path_text::{self, PathGlob};
 use super::pointer::Found;
+use crate::filter::leads_through_process;
 use crate::shell::Reach;
 
 /// What must hold of one argument.
@@ -119,9 +120,9 @@ impl Test {
             Self::Glob(globs) => {
                 value.as_str().map(|text| globs.iter().any(|glob| glob.matches(text, reading.folder, reading.reach)))
             }
-            Self::Matches(regex) => value.as_str().map(|text| regex.is_match(text)),
-            Self::Equals(expected) => Some(equals(value, expected, reading.reach)),
-            Self::OneOf(expected) => Some(expected.iter().any(|expected| equals(value, expected, reading.reach))),
+            Self::Matches(regex) => value.as_str().map(|text| matches(regex, text, reading)),
+            Self::Equals(expected) => Some(equals(value, expected, reading)),
+            Self::OneOf(expected) => Some(expected.iter().any(|expected| equals(value, expected, reading))),
             Self::Max(bound) => compared(value, bound, reading.reach).map(Ordering::is_le),
             Self::Min(bound) => compared(value, bound, reading.reach).map(Ordering::is_ge),
             Self::Present => Some(true),
@@ -137,23 +138,52 @@ impl Test {
     }
 }
 
-/// For a restriction a text is the same with other capitals, with space around it, and as the number it spells.
-fn equals(value: &Value, expected: &Value, reach: Reach) -> bool {
+/// For a restriction a pattern is looked for in every way to read a path; for a permission a path must not lead to where it does not look.
+fn matches(regex: &Regex, text: &str, reading: &Reading<'_>) -> bool {
+    match reading.reach {
+        Reach::Permission => {
+            let misleads = path_text::is_path_like(text) && (climbs(text) || leads_through_process(text));
+            regex.is_match(text) && !misleads
+        }
+        Reach::Restriction => {
+            regex.is_match(text)
+                || path_text::forms(text, reading.folder)
+                    .is_none_or(|forms| forms.iter().any(|form| regex.is_match(form)))
+        }
+    }
+}
+
+fn climbs(text: &str) -> bool {
+    text.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// For a restriction a text is the same with other capitals, with space around it, as the number it spells and as the place it leads to.
+fn equals(value: &Value, expected: &Value, reading: &Reading<'_>) -> bool {
     match (value, expected) {
         (Value::Number(value), Value::Number(expected)) => compare(value, expected) == Some(Ordering::Equal),
         (Value::Array(values), Value::Array(expected)) => {
-            values.len() == expected.len() && values.iter().zip(expected).all(|(one, other)| equals(one, other, reach))
+            values.len() == expected.len()
+                && values.iter().zip(expected).all(|(one, other)| equals(one, other, reading))
         }
         (Value::Object(values), Value::Object(expected)) => {
             values.len() == expected.len()
-                && values.iter().all(|(key, one)| expected.get(key).is_some_and(|other| equals(one, other, reach)))
+                && values.iter().all(|(key, one)| expected.get(key).is_some_and(|other| equals(one, other, reading)))
         }
         _ if value == expected => true,
-        _ => match (reach, spelled(value), spelled(expected)) {
-            (Reach::Restriction, Some(value), Some(expected)) => value == expected,
-            _ => false,
-        },
+        _ => reading.reach == Reach::Restriction && may_be_meant(value, expected, reading.folder),
     }
+}
+
+fn may_be_meant(value: &Value, expected: &Value, folder: &Path) -> bool {
+    let (Some(said), Some(wanted)) = (spelled(value), spelled(expected)) else { return false };
+    if said == wanted || number(&said).is_some_and(|said| number(&wanted) == Some(said)) {
+        return true;
+    }
+    let (Value::String(text), Value::String(wanted_text)) = (value, expected) else { return false };
+    let Some(texts) = path_text::texts_that_could_be_meant(text) else { return true };
+    texts.iter().any(|text| text.trim().to_lowercase() == wanted)
+        || ((path_text::is_path_like(text) || path_text::is_path_like(wanted_text))
+            && path_text::may_be_same(text, wanted_text, folder))
 }
 
 fn spelled(value: &Value) -> Option<String> {
@@ -164,13 +194,25 @@ fn spelled(value: &Value) -> Option<String> {
     }
 }
 
+/// The number that a text spells, in one of the ways that programs read.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim().trim_matches(['"', '\'']).trim();
+    let plain = text.replace('_', "");
+    let digits = plain.to_ascii_lowercase();
+    let other_base =
+        |prefix: &str, base: u32| digits.strip_prefix(prefix).and_then(|rest| u64::from_str_radix(rest, base).ok());
+    #[expect(clippy::cast_precision_loss, reason = "it is compared as programs compare it")]
+    let of_base = [("0x", 16), ("0o", 8), ("0b", 2)]
+        .iter()
+        .find_map(|(prefix, base)| other_base(prefix, *base))
+        .map(|number| number as f64);
+    of_base.or_else(|| digits.parse().ok()).filter(|number: &f64| !number.is_nan())
+}
+
 fn compared(value: &Value, bound: &Number, reach: Reach) -> Option<Ordering> {
     match value {
         Value::Number(number) => compare(number, bound),
-        Value::String(text) if reach == Reach::Restriction => {
-            let number: f64 = text.trim().parse().ok()?;
-            number.partial_cmp(&bound.as_f64()?)
-        }
+        Value::String(text) if reach == Reach::Restriction => number(text)?.partial_cmp(&bound.as_f64()?),
         _ => None,
     }
 }

@@ -1,19 +1,26 @@
 //! Every way in which a tool may read the text of a path: without what stands around it, decoded, with slashes turned, behind a scheme. Pure.
 
-use crate::filter::percent_decoded;
+use super::percent::{decoded as percent_decoded, hides_structure};
 use crate::limits::PATH_READINGS_MAX;
 
 /// What stands for the host in `file://localhost/x`, and for nothing in `file:x`.
 const BEFORE_HOST: &str = "//";
 
 /// All readings of a text, itself among them. `None` when there are more than can be looked at, or one that cannot be told.
-pub(super) fn readings(text: &str) -> Option<Vec<String>> {
+pub(crate) fn readings(text: &str) -> Option<Vec<String>> {
     let mut found = vec![text.to_owned()];
     let mut looked_at = 0;
     while let Some(reading) = found.get(looked_at) {
         looked_at += 1;
-        let ways = [bare(reading).to_owned(), percent_decoded(reading), reading.replace('\\', "/")];
-        for way in ways.into_iter().chain(behind_scheme(reading)) {
+        let ways = [
+            bare(reading).to_owned(),
+            percent_decoded(reading),
+            reading.replace('\\', "/"),
+            reading.chars().filter(|letter| !is_dropped(*letter)).collect(),
+            reading.split('\0').next().unwrap_or_default().to_owned(),
+        ];
+        let ways = ways.into_iter().chain(behind_scheme(reading)).chain(behind_process(reading));
+        for way in ways {
             if !found.contains(&way) {
                 found.push(way);
             }
@@ -36,6 +43,75 @@ fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// What some readers of a text leave out of it, wherever it stands.
+fn is_dropped(letter: char) -> bool {
+    letter.is_control() || is_unseen(letter)
+}
+
+/// The path that is meant by one through the folder of a process: `/proc/self/cwd/x` is `x`, `/proc/1/root/x` is `/x`. Which process that is
+/// does not matter: the one that reads it may be in the same folder, and has the same root.
+fn behind_process(text: &str) -> Option<String> {
+    let steps = process_steps(text)?;
+    let at = steps.iter().position(|step| ["cwd", "root"].iter().any(|link| step.eq_ignore_ascii_case(link)))?;
+    let rest = steps.get(at + 1..)?.join("/");
+    let is_root = steps.get(at).is_some_and(|step| step.eq_ignore_ascii_case("root"));
+    Some(match (is_root, rest.is_empty()) {
+        (true, _) => format!("/{rest}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => rest,
+    })
+}
+
+/// The steps of a path below `/proc/PID`, without `.` and `..`.
+fn process_steps(text: &str) -> Option<Vec<&str>> {
+    if !text.starts_with('/') {
+        return None;
+    }
+    let mut steps: Vec<&str> = Vec::new();
+    for step in text.split('/').filter(|step| !matches!(*step, "" | ".")) {
+        match step {
+            // Behind a link it would not lead back.
+            ".." if steps.iter().any(|step| is_process_link(step)) => steps.push(step),
+            ".." => drop(steps.pop()),
+            step => steps.push(step),
+        }
+    }
+    let is_process = steps.first().is_some_and(|first| first.eq_ignore_ascii_case("proc")) && steps.len() > 2;
+    is_process.then(|| steps.split_off(2))
+}
+
+/// What in the folder of a process leads to somewhere else.
+const PROCESS_LINKS: [&str; 5] = ["cwd", "root", "fd", "exe", "map_files"];
+
+fn is_process_link(step: &str) -> bool {
+    PROCESS_LINKS.iter().any(|link| step.eq_ignore_ascii_case(link))
+}
+
+/// Whether a path goes through what a process has open or where it is. Where that is, only the process knows: it may be anywhere.
+pub(crate) fn leads_through_process(text: &str) -> bool {
+    let is_open = |steps: &[&str]| matches!(steps, [dev, fd, _, ..] if dev.eq_ignore_ascii_case("dev") && fd.eq_ignore_ascii_case("fd"));
+    let steps: Vec<&str> = text.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    let is_of_process = process_steps(text).is_some_and(|steps| steps.iter().any(|step| is_process_link(step)));
+    text.starts_with('/') && (is_open(&steps) || is_of_process)
+}
+
+/// Whether a reader could take a text for another path than it looks like: it climbs, or is disguised.
+pub(crate) fn is_unclear(text: &str) -> bool {
+    // Where they part no folders, backslashes may do so for the one who reads it.
+    let may_part = !cfg!(windows) && text.contains('\\');
+    may_part || text.split(['/', '\\']).any(|part| part == "..") || is_disguised(text)
+}
+
+/// Whether it has a blank or a quote at one of its ends, codes for what parts paths, characters that nobody sees, or leads through a process.
+pub(super) fn is_disguised(text: &str) -> bool {
+    let is_bare = |text: &str| bare(text) == text;
+    !is_bare(text)
+        || !is_bare(&percent_decoded(text))
+        || text.chars().any(is_dropped)
+        || hides_structure(text)
+        || leads_through_process(text)
+}
+
 /// A scheme and what stands behind its colon.
 fn scheme_of(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;
@@ -45,7 +121,7 @@ fn scheme_of(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether it is an address of the web, with a host in it.
-pub(super) fn is_web_address(text: &str) -> bool {
+pub(crate) fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = scheme_of(text) else { return false };
     let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
     let host = rest.strip_prefix(BEFORE_HOST).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
@@ -53,13 +129,13 @@ pub(super) fn is_web_address(text: &str) -> bool {
 }
 
 /// Whether it is an address of another kind, and not of a file: only its own program knows where it leads.
-pub(super) fn is_other_address(text: &str) -> bool {
+pub(crate) fn is_other_address(text: &str) -> bool {
     scheme_of(text).is_some_and(|(scheme, rest)| rest.starts_with(BEFORE_HOST) && !is_file(scheme))
         && !is_web_address(text)
 }
 
 /// Whether it is an address of a file: what is behind the scheme is the path.
-pub(super) fn is_file_address(text: &str) -> bool {
+pub(crate) fn is_file_address(text: &str) -> bool {
     scheme_of(text).is_some_and(|(scheme, _)| is_file(scheme))
 }
 

@@ -1,0 +1,104 @@
+//! Where the commands of a call that only look would look: links are followed, as `read_file` follows them. It stands beside the pure policy
+//! because it asks the file system.
+//!
+//! It can only take an allowance away. What it says holds for the moment in which it is asked.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::allowed_path::{lexical, resolve};
+use crate::filter::Arguments;
+use crate::limits::{LOOKED_AT_FILES_MAX, LOOKED_FROM_FOLDERS_MAX};
+use crate::shell::{Risk, Script, SimpleCommand};
+
+/// The argument with the folder that a command starts in.
+const FOLDER_KEY: &str = "cwd";
+
+/// The variable with the folders in which `cd` looks for a name.
+const CD_PATH: &str = "CDPATH";
+
+/// Whether a command of the call that would be let through because it only looks may look outside of the folder.
+pub(super) fn leads_out(arguments: &Arguments<'_>, workspace: &Path) -> bool {
+    match arguments.script() {
+        Some(Ok(script)) => script_leads_out(script, arguments.value().get(FOLDER_KEY), workspace),
+        // What cannot be read is let through by no allowance.
+        Some(Err(_)) | None => false,
+    }
+}
+
+fn script_leads_out(script: &Script, start: Option<&Value>, workspace: &Path) -> bool {
+    if !script.commands.iter().any(is_look) {
+        return false;
+    }
+    let Ok(root) = workspace.canonicalize() else { return true };
+    let mut view = View { root: &root, folders: vec![root.clone()], files_left: LOOKED_AT_FILES_MAX };
+    match start {
+        None | Some(Value::Null) => {}
+        Some(Value::String(folder)) => match view.places(folder) {
+            Some(places) => view.folders = places,
+            None => return true,
+        },
+        Some(_) => return true,
+    }
+    script.commands.iter().any(|command| view.is_left_by(command))
+}
+
+fn is_look(command: &SimpleCommand) -> bool {
+    command.risk() == Risk::KnownSafe
+}
+
+/// Where the commands of a text may stand, one after the other.
+struct View<'a> {
+    root: &'a Path,
+    /// The folders in which the next command may run.
+    folders: Vec<PathBuf>,
+    files_left: usize,
+}
+
+impl View<'_> {
+    fn is_left_by(&mut self, command: &SimpleCommand) -> bool {
+        let names_cd_path = |text: &String| text.contains(CD_PATH);
+        if command.assignments.iter().any(names_cd_path) || names_cd_path(&command.text) {
+            return true;
+        }
+        if !is_look(command) {
+            // Those behind it would start somewhere that is not known.
+            return command.leads_elsewhere();
+        }
+        // Policy lets through none of which the files are not known.
+        let Some(files) = command.files() else { return false };
+        let Some(left) = self.files_left.checked_sub(files.len()) else { return true };
+        self.files_left = left;
+        let mut folders = Vec::new();
+        for file in files {
+            match self.places(file) {
+                Some(places) => folders.extend(places),
+                None => return true,
+            }
+        }
+        if command.program() == Some("cd") {
+            // It may fail, and then what follows runs where it ran before.
+            self.folders.extend(folders);
+            self.folders.sort_unstable();
+            self.folders.dedup();
+        }
+        self.folders.len() > LOOKED_FROM_FOLDERS_MAX
+    }
+
+    /// Where a path leads from each of the folders. `None` when that may be outside.
+    fn places(&self, file: &str) -> Option<Vec<PathBuf>> {
+        if file == "/dev/null" {
+            return Some(Vec::new());
+        }
+        let plain = lexical(file);
+        // Some programs follow links before they take `..` away, some after.
+        let readings = [Path::new(file), &plain];
+        let places = self.folders.iter().flat_map(|folder| readings.map(|reading| resolve(reading, folder)));
+        places.map(|place| place.filter(|place| place.starts_with(self.root))).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "look_guard_tests.rs"]
+mod tests;

@@ -1,0 +1,217 @@
+//! Commands that only look, in a folder with links of every kind on a real disk.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::leads_out;
+use crate::asker::Asker;
+use crate::filter::Arguments;
+use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, default_rules};
+use crate::server_name::ServerName;
+
+/// `home/ws` is the folder; `home/secret` and `home/private/key` are what nobody is to see.
+fn tree() -> TempDir {
+    let room = tempfile::tempdir().unwrap();
+    let at = |path: &str| room.path().join(path);
+    for folder in ["ws/a/b", "ws/src/deep", "ws/src/docs", "private", "sibling"] {
+        fs::create_dir_all(at(folder)).unwrap();
+    }
+    for file in
+        ["secret", "private/key", "sibling/x", "ws/notes.md", "ws/src/main.rs", "ws/src/deep/x.rs", "ws/src/docs/key"]
+    {
+        fs::write(at(file), "text\n").unwrap();
+    }
+    for (link, target) in [
+        ("ws/README.md", "../secret"),
+        ("ws/absolute", at("secret").to_str().unwrap()),
+        ("ws/docs", "../private"),
+        ("ws/src/out", "../../private"),
+        ("ws/src/README", "../../secret"),
+        ("ws/a/b/c", "../.."),
+        ("ws/up", ".."),
+        ("ws/chain", "chain2"),
+        ("ws/chain2", "README.md"),
+        ("ws/loop", "loop"),
+        ("ws/dangling", "../not-there"),
+        ("ws/inside", "src/main.rs"),
+        ("ws/code", "src"),
+        ("ws/again", "code"),
+        ("ws/root", "/"),
+        ("ws/self", "."),
+    ] {
+        symlink(target, at(link)).unwrap();
+    }
+    room
+}
+
+const ALLOW: Decision = Decision::Allow;
+const ASK: Decision = Decision::Ask;
+
+fn decision(arguments: &Value, workspace: &Path, is_distrusted: bool) -> Decision {
+    let seen = Arguments::new(arguments).in_folder(workspace);
+    let leads_out = is_distrusted || leads_out(&seen, workspace);
+    let seen = if leads_out { seen.leading_out() } else { seen };
+    let server = ServerName::new("workspace").unwrap();
+    let facts = CallFacts {
+        server: &server,
+        builtin: Some("workspace"),
+        tool: "run_shell_command",
+        arguments: &seen,
+        annotations: &Value::Null,
+        mode: Mode::Default,
+        presence: Presence::Interactive,
+        asker: Asker::Model,
+        subagent: None,
+        folder: workspace,
+        folder_is_trusted: true,
+        remembered: None,
+    };
+    Policy::new(default_rules()).decide(&facts).decision
+}
+
+#[test]
+fn commands_that_only_look_see_nothing_outside_of_the_folder() {
+    let room = tree();
+    let workspace = room.path().join("ws").canonicalize().unwrap();
+    let absolute = |name: &str| workspace.join(name).display().to_string();
+    let cases: Vec<(String, Decision)> = [
+        // Plain files and folders.
+        ("cat notes.md", ALLOW),
+        ("ls", ALLOW),
+        ("ls -la", ALLOW),
+        ("ls -R", ALLOW),
+        ("ls src", ALLOW),
+        ("cat src/main.rs src/deep/x.rs", ALLOW),
+        ("head -n 5 notes.md | wc -l", ALLOW),
+        ("grep -rn text src", ALLOW),
+        ("grep -r text", ALLOW),
+        ("find . -name '*.rs'", ALLOW),
+        ("cat not/there/yet", ALLOW),
+        ("cd src && ls && cat main.rs", ALLOW),
+        ("pwd", ALLOW),
+        ("cat /dev/null", ALLOW),
+        ("cat src/../notes.md", ALLOW),
+        // Links that stay inside.
+        ("cat inside", ALLOW),
+        ("cat code/main.rs", ALLOW),
+        ("cat again/main.rs", ALLOW),
+        ("cat self/notes.md", ALLOW),
+        ("cat self/self/self/notes.md", ALLOW),
+        ("ls code/", ALLOW),
+        ("cd code && cat main.rs", ALLOW),
+        ("cat a/b/c/notes.md", ALLOW),
+        ("grep text inside", ALLOW),
+        // Links that lead out, at every place of a path and of a command line.
+        ("cat README.md", ASK),
+        ("cat ./README.md", ASK),
+        ("cat src/../README.md", ASK),
+        ("cat absolute", ASK),
+        ("cat chain", ASK),
+        ("cat self/README.md", ASK),
+        ("cat code/README", ASK),
+        ("cat docs/key", ASK),
+        ("cat src/out/key", ASK),
+        ("cat root/etc/passwd", ASK),
+        ("cat notes.md README.md", ASK),
+        ("cat -n README.md", ASK),
+        ("cat -- README.md", ASK),
+        ("cat 'README.md'", ASK),
+        ("cat READ\\ME.md", ASK),
+        ("cat loop", ASK),
+        ("cat dangling", ASK),
+        ("head -c 100 README.md", ASK),
+        ("tail README.md", ASK),
+        ("tac README.md", ASK),
+        ("nl README.md", ASK),
+        ("rev README.md", ASK),
+        ("wc README.md", ASK),
+        ("cut -d: -f1 README.md", ASK),
+        ("paste notes.md README.md", ASK),
+        ("uniq README.md", ASK),
+        ("stat README.md", ASK),
+        ("base64 README.md", ASK),
+        ("sed -n 1,5p README.md", ASK),
+        ("grep . README.md", ASK),
+        ("grep -e . README.md", ASK),
+        ("grep -f README.md notes.md", ASK),
+        ("grep -fREADME.md notes.md", ASK),
+        ("grep --file=README.md notes.md", ASK),
+        ("ls docs", ASK),
+        ("ls docs/", ASK),
+        ("ls -l root/root", ASK),
+        ("find docs/ -name key", ASK),
+        ("cat notes.md && cat README.md", ASK),
+        ("cat notes.md | grep -f README.md", ASK),
+        ("echo $(cat README.md)", ASK),
+        // `..` behind a link.
+        ("cat a/b/c/../secret", ASK),
+        ("ls a/b/c/..", ASK),
+        ("cat code/../../ws/README.md", ASK),
+        ("cat up/secret", ASK),
+        ("ls up", ASK),
+        ("cd a/b/c/.. && cat secret", ASK),
+        // Commands that follow the links they find.
+        ("grep -R text", ASK),
+        ("grep -rR text .", ASK),
+        ("grep -inR text src", ASK),
+        ("grep --dereference-recursive text", ASK),
+        ("find -L . -name key", ASK),
+        ("find . -follow -name key", ASK),
+        ("ls -LR", ASK),
+        ("/usr/bin/rg --follow text", ASK),
+        ("/usr/bin/rg -L text", ASK),
+        // What `cd` changes for those behind it.
+        ("cd docs && cat key", ASK),
+        ("cd src && cat README", ASK),
+        ("cd src && cat out/key", ASK),
+        ("cd src; cd deep; cat ../README", ASK),
+        ("cd src/deep && cat x.rs", ALLOW),
+        ("cd src && cd docs && cat key", ASK),
+        ("CDPATH=/ cd etc && cat passwd", ASK),
+        ("export CDPATH=/; cd etc; cat passwd", ASK),
+        ("pushd src && cat README", ASK),
+        ("cd; cat secret", ASK),
+        ("cd - ; ls", ASK),
+    ]
+    .into_iter()
+    .map(|(command, expected)| (command.to_owned(), expected))
+    .chain([
+        (format!("cat {}", absolute("notes.md")), ALLOW),
+        (format!("cat {}", absolute("README.md")), ASK),
+        (format!("cat {}", absolute("docs/key")), ASK),
+        (format!("cat {}", absolute("a/b/c/../secret")), ASK),
+        (format!("cat{}", " notes.md".repeat(201)), ASK),
+    ])
+    .collect();
+    assert!(cases.len() >= 60);
+    for (command, expected) in &cases {
+        let arguments = json!({ "command": command });
+        assert_eq!(decision(&arguments, &workspace, false), *expected, "{command}");
+        assert_eq!(decision(&arguments, &workspace, true), ASK, "in a folder that is not trusted: {command}");
+    }
+}
+
+#[test]
+fn the_folder_that_a_command_starts_in_counts() {
+    let room = tree();
+    let workspace = room.path().join("ws").canonicalize().unwrap();
+    let cases = [
+        (json!({"command": "cat main.rs", "cwd": "src"}), ALLOW),
+        (json!({"command": "cat main.rs", "cwd": "code"}), ALLOW),
+        (json!({"command": "cat main.rs", "cwd": null}), ALLOW),
+        (json!({"command": "cat README", "cwd": "src"}), ASK),
+        (json!({"command": "cat out/key", "cwd": "src"}), ASK),
+        (json!({"command": "cat key", "cwd": "docs"}), ASK),
+        (json!({"command": "cat secret", "cwd": "a/b/c/.."}), ASK),
+        (json!({"command": "cat secret", "cwd": ".."}), ASK),
+        (json!({"command": "cat secret", "cwd": "up"}), ASK),
+        (json!({"command": "ls", "cwd": ["src"]}), ASK),
+    ];
+    for (arguments, expected) in cases {
+        assert_eq!(decision(&arguments, &workspace, false), expected, "{arguments}");
+    }
+}
