@@ -89,6 +89,7 @@ fn peak(room: &Room, line: &str) -> (u64, Duration, Option<i32>) {
 
 /// Runs every line; each has to end in one of the ways that are named, and to stay small.
 #[track_caller]
+#[expect(clippy::print_stdout, reason = "the figures are read by people, in the output of a run")]
 fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
     for (line, endings) in lines {
         let (bytes, took, code) = peak(room, line);

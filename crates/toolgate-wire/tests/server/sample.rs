@@ -105,6 +105,38 @@ fn x(answer: &RawJson) -> String {
     answer.member("content").and_then(|content| content.member("x")?.read().ok()).unwrap_or_default()
 }
 
+/// The tools that ask their client something.
+async fn ask(name: &str, memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interruption> {
+    match name {
+        "ask" => {
+            let answer = cx.ask("first", "elicitation/create", form("first?")).await?;
+            Ok(json!({"x": x(&answer)}).into())
+        }
+        "ask_in_turn" => {
+            let first = cx.ask("first", "elicitation/create", form("first?")).await?;
+            cx.keep_state("half way");
+            let second = cx.ask("second", "elicitation/create", form("second?")).await?;
+            Ok(json!({"x": [x(&first), x(&second)], "state": cx.request_state()}).into())
+        }
+        "ask_at_once" => {
+            let ask = |key: &str| InputRequest::new(key, "elicitation/create", form(key));
+            let answers = cx.ask_all(vec![ask("first"), ask("second")]).await?;
+            Ok(json!({"x": answers.iter().map(x).collect::<Vec<_>>()}).into())
+        }
+        "ask_about" => {
+            cx.ask("q", "elicitation/create", form(&cx.arguments().to_string())).await?;
+            Ok(json!({"ran": true}).into())
+        }
+        "ask_how_often" => {
+            let message = format!("question {}", memory.sent.fetch_add(1, Ordering::SeqCst));
+            cx.ask("q", "elicitation/create", form(&message)).await?;
+            Ok(json!({"ran": true}).into())
+        }
+        "sample" => Ok(cx.ask("s", "sampling/createMessage", json!({"messages": [], "maxTokens": 1})).await?.into()),
+        _ => Err(RpcError::invalid_params(format!("there is no tool `{name}`")).into()),
+    }
+}
+
 async fn call(memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interruption> {
     let name: String = cx.params().member("name").and_then(|name| name.read().ok()).unwrap_or_default();
     match name.as_str() {
@@ -145,31 +177,7 @@ async fn call(memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interr
             memory.gate.notified().await;
             Ok(json!({"parted": parted}).into())
         }
-        "ask" => {
-            let answer = cx.ask("first", "elicitation/create", form("first?")).await?;
-            Ok(json!({"x": x(&answer)}).into())
-        }
-        "ask_in_turn" => {
-            let first = cx.ask("first", "elicitation/create", form("first?")).await?;
-            cx.keep_state("half way");
-            let second = cx.ask("second", "elicitation/create", form("second?")).await?;
-            Ok(json!({"x": [x(&first), x(&second)], "state": cx.request_state()}).into())
-        }
-        "ask_at_once" => {
-            let ask = |key: &str| InputRequest::new(key, "elicitation/create", form(key));
-            let answers = cx.ask_all(vec![ask("first"), ask("second")]).await?;
-            Ok(json!({"x": answers.iter().map(x).collect::<Vec<_>>()}).into())
-        }
-        "ask_about" => {
-            cx.ask("q", "elicitation/create", form(&cx.arguments().to_string())).await?;
-            Ok(json!({"ran": true}).into())
-        }
-        "ask_how_often" => {
-            let message = format!("question {}", memory.sent.fetch_add(1, Ordering::SeqCst));
-            cx.ask("q", "elicitation/create", form(&message)).await?;
-            Ok(json!({"ran": true}).into())
-        }
-        "sample" => Ok(cx.ask("s", "sampling/createMessage", json!({"messages": [], "maxTokens": 1})).await?.into()),
+        name if name.starts_with("ask") || name == "sample" => ask(name, memory, cx).await,
         "task" => Ok(Reply::Task(json!({"taskId": "t", "status": "working"}).into())),
         "who" => {
             Ok(json!({"info": cx.client_info(), "version": cx.version().as_str(), "http": cx.http().is_some()}).into())

@@ -114,9 +114,10 @@ impl<'a> Search<'a> {
         }
         let (matcher, line_bytes) = match matcher(pattern, SEARCH_SMALL_PATTERN_BYTES) {
             Ok(small) => (small, SEARCH_LINE_BYTES_MAX),
-            Err(_) => {
-                (matcher(pattern, SEARCH_PATTERN_BYTES_MAX).map_err(no_pattern)?, SEARCH_LARGE_PATTERN_LINE_BYTES_MAX)
-            }
+            Err(_) => (
+                matcher(pattern, SEARCH_PATTERN_BYTES_MAX).map_err(|error| no_pattern(&error))?,
+                SEARCH_LARGE_PATTERN_LINE_BYTES_MAX,
+            ),
         };
         let until = Instant::now() + Duration::from_millis(SEARCH_MS_MAX);
         let measure = Measure { line_bytes, piece_bytes: SEARCH_PIECE_BYTES.min(line_bytes), until };
@@ -203,7 +204,7 @@ fn matcher(pattern: &str, bytes_max: usize) -> Result<RegexMatcher, grep_regex::
 }
 
 /// What is wrong with a pattern.
-fn no_pattern(error: grep_regex::Error) -> Failure {
+fn no_pattern(error: &grep_regex::Error) -> Failure {
     // The last line of the message says what is wrong; those above draw where.
     let why = error.to_string();
     if why.contains("exceeds size limit") {

@@ -74,6 +74,7 @@ fn decision(arguments: &Value, workspace: &Path, is_distrusted: bool) -> Decisio
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn commands_that_only_look_see_nothing_outside_of_the_folder() {
     let room = tree();
     let workspace = room.path().join("ws").canonicalize().unwrap();

@@ -23,6 +23,7 @@ fn rules(toml: &[String]) -> Vec<Rule> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn every_argument_is_asked_for() {
     let many_paths: Vec<Value> = (0..42).map(|nth| json!({"path": format!("src/{nth}.rs")})).collect();
     let many_writes: Vec<Value> =

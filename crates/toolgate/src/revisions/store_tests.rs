@@ -78,7 +78,7 @@ fn a_state_is_kept_once_and_nothing_is_made_where_there_is_none() {
     let listed: Vec<_> = revisions.list().unwrap().into_iter().map(|one| (one.cause, one.reason)).collect();
     let expected = [("by hand", None), ("preset", Some("it is time")), ("by hand", None)];
     assert_eq!(listed, expected.map(|(cause, reason)| (cause.to_owned(), reason.map(str::to_owned))));
-    for (word, expected) in [(&second.id[..4], true), (&second.id, true), ("", false), ("xyz", false)] {
+    for (word, expected) in [(second.id.get(..4).unwrap(), true), (&second.id, true), ("", false), ("xyz", false)] {
         assert_eq!(revisions.find(word).is_ok_and(|one| one == second), expected, "{word}");
     }
 }
@@ -103,7 +103,10 @@ fn all_files_are_restored_and_what_was_allowed_is_not() {
     let expected = [Some("{\"old\": 1}"), Some("# old"), Some("# before"), None, Some("# revoked since")];
     assert_eq!(now, expected.map(|text| text.map(str::to_owned)));
     let causes: Vec<String> = revisions.list().unwrap().into_iter().map(|one| one.cause).collect();
-    assert_eq!(causes, ["x".to_owned(), "changed by hand".to_owned(), format!("restore {}", &old.id[..12])]);
+    assert_eq!(
+        causes,
+        ["x".to_owned(), "changed by hand".to_owned(), format!("restore {}", old.id.get(..12).unwrap())]
+    );
     // What was there before can be restored as well.
     revisions.restore(&restored.before.unwrap().id, None).unwrap();
     assert_eq!((room.read("policies/new.toml"), room.read("policies/old.toml")), (Some("# new".to_owned()), None));
