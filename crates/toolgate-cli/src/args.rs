@@ -63,7 +63,7 @@ pub(crate) struct Options {
     /// What runs without a question: plan (looking), default, autoEdit (changing files), yolo (all)
     #[arg(long, visible_alias = "approval-mode", global = true, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<Mode>,
-    /// The same as `--mode yolo`
+    /// Shorthand for `--mode yolo`
     #[arg(long, short = 'y', global = true, conflicts_with = "mode", hide_short_help = true)]
     pub(crate) yolo: bool,
     /// Let these tools run without a question, in place of `tools.allowed` (comma-separated)
@@ -129,7 +129,7 @@ impl Options {
         }
     }
 
-    /// What runs without a question in this run, when that was typed.
+    /// The mode given by `--mode` or `--yolo`. `None` when neither was given.
     pub(crate) fn mode(&self) -> Option<Mode> {
         if self.yolo { Some(Mode::Yolo) } else { self.mode }
     }

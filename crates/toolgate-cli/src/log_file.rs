@@ -12,7 +12,7 @@ use toolgate::Clock;
 
 use crate::error::{CommandError, Result};
 
-/// What is on the wire may be secret.
+/// Mode of the log file. Frames of the wire may contain secrets.
 const OWNERS: u32 = 0o600;
 
 /// A file that is written to.

@@ -64,7 +64,7 @@ pub(crate) struct Talk {
     reworded: OnceLock<fn(&str) -> String>,
     /// Turned on to stop what runs, where commands are typed one after the other.
     stop: OnceLock<watch::Sender<bool>>,
-    /// Where everything is written besides.
+    /// Log file that receives a copy of all output.
     log: OnceLock<LogFile>,
     /// Lines that are not said a second time.
     said_once: Mutex<BTreeSet<String>>,

@@ -9,7 +9,7 @@ use toolgate::wire::Direction;
 
 use crate::talk::Talk;
 
-/// Where the wire is shown.
+/// Destination of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// On stderr, and in the log file when there is one.

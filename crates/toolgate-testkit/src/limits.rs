@@ -67,11 +67,11 @@ pub const SHELL_ROOM_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Longest part of a command's standard error that is kept: enough to see why it ran nothing.
 pub const SHELL_ROOM_SAID_BYTES_MAX: usize = 400;
 
-/// How long a room waits for what a shell left running in the background.
+/// Time that a room waits for processes a shell left in the background.
 pub const SHELL_ROOM_GRACE_MS: u64 = 1_500;
 
-/// How long nothing new may be recorded until a command that runs on has shown what it does.
+/// Quiet time without a new record after which a command that is still running counts as settled.
 pub const SHELL_ROOM_SETTLED_MS: u64 = 250;
 
-/// How often a room looks whether a command has ended.
+/// Interval at which a room checks whether a command has ended.
 pub const SHELL_ROOM_POLL_MS: u64 = 1;

@@ -50,10 +50,10 @@ pub fn chaos_server_path() -> Result<PathBuf, NoScriptedServer> {
     program_path("chaos-server")
 }
 
-/// Where the `shell-room` program is, found in the same way.
+/// The path of the `shell-room` program, found in the same way.
 ///
 /// # Errors
-/// When the program was not built.
+/// Returns an error if the program was not built.
 pub fn shell_room_path() -> Result<PathBuf, NoScriptedServer> {
     program_path(SHELL_ROOM_PROGRAM)
 }

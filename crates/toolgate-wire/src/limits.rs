@@ -34,7 +34,8 @@ pub const PAGES_MAX: usize = 100_000;
 /// Entries of one list, over all its pages: ten times what large servers list. Each takes up to a kilobyte beside its own text.
 pub const LIST_ENTRIES_MAX: usize = 100_000;
 
-/// Entries of one list that cannot be read and are told one by one; the others are counted. Nobody reads more.
+/// Unreadable entries of one list that are reported one by one; the others are counted. A longer report would not be
+/// read.
 pub const LIST_DEFECTS_MAX: usize = 1_000;
 
 /// Blocks, messages or contents of one result that are looked into; the others are counted. Each takes some hundred bytes beside its own.

@@ -72,12 +72,12 @@ pub struct ConnectOptions {
     pub era: Option<Era>,
     /// How long all of it may take.
     pub limit: Duration,
-    /// How much longer it may take while a child is busy.
+    /// Extra time for a child that is busy. `None` grants none.
     pub patience: Option<Patience>,
     /// How long the probe may stay unanswered before the handshake is tried beside it.
     pub probe_patience: Duration,
-    /// Whether a session that the server has lost is made anew by itself. Else requests end with [`Error::SessionLost`]: a server that was
-    /// started anew may offer something else, and whoever asks may want to look at that first.
+    /// Whether a session that the server has lost is made anew by itself. Otherwise requests end with
+    /// [`Error::SessionLost`]: a restarted server may offer something else, which the caller may want to check first.
     pub renews_sessions: bool,
     /// Sees every frame.
     pub tap: Option<Tap>,

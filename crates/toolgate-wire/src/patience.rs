@@ -15,9 +15,9 @@ pub type StillStarting = Arc<dyn Fn(&str) + Send + Sync>;
 /// More time for a child that is alive and writes to stderr.
 #[derive(Clone)]
 pub struct Patience {
-    /// How long connecting may take in all then.
+    /// Total time for connecting while the child is busy. It replaces the ordinary limit.
     pub limit: Duration,
-    /// How long it may write nothing.
+    /// Longest time without output on stderr before the child counts as hanging.
     pub silence: Duration,
     /// Told once, when the ordinary limit has passed.
     pub told: Option<StillStarting>,

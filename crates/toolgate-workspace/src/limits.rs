@@ -45,7 +45,7 @@ pub const SEARCH_LINE_CHARS: usize = 400;
 /// A file that is searched; larger ones are skipped and counted.
 pub const SEARCH_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What a search holds in memory of one file: its longest line, and a piece of what follows.
+/// Memory of a search for one file: its longest line, and a piece of the text that follows.
 pub const SEARCH_HEAP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A compiled regular expression that counts as a small one. Nearly all that people write are.
@@ -54,19 +54,19 @@ pub const SEARCH_SMALL_PATTERN_BYTES: usize = 64 * 1024;
 /// A compiled regular expression of a search. Classes of Unicode letters are large, and repetitions multiply them.
 pub const SEARCH_PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
-/// What the lazy matcher of a search may keep while it looks.
+/// Cache of the lazy matcher during one search.
 pub const SEARCH_CACHE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The beginning of a line in which a small regular expression is looked for. The time grows with both, and nothing stops it within a line.
 pub const SEARCH_LINE_BYTES_MAX: usize = 128 * 1024;
 
-/// The same for a large one.
+/// The beginning of a line in which a large regular expression is looked for.
 pub const SEARCH_LARGE_PATTERN_LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// What is searched of a file before it is looked whether the call was given up; short enough to be a matter of a second.
+/// Part of a file that is searched between two checks for cancellation; short enough to take about a second at most.
 pub const SEARCH_PIECE_BYTES: usize = 16 * 1024;
 
-/// How long one search may take; what was found by then is shown.
+/// Time limit for one search; matches found by then are shown.
 pub const SEARCH_MS_MAX: u64 = 30_000;
 
 /// Entries looked at by one walk, ignored ones included: some hundred thousand are a matter of a second.

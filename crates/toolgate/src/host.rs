@@ -278,7 +278,7 @@ impl Host {
     /// Takes other rules, from the next call on. Rules that a program added stay.
     ///
     /// # Errors
-    /// When a file among them cannot be used. The rules before stay.
+    /// Returns an error if a file among them cannot be used. The previous rules then stay in force.
     pub fn use_rules(&self, rules: &Rulebook) -> Result<()> {
         if let Some(error) = rules.error() {
             return Err(error);

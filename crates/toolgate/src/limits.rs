@@ -237,7 +237,7 @@ pub const MIRROR_LEAVES_MAX: usize = 500;
 /// Bytes of structured content or text that are compared with each other.
 pub const MIRROR_BYTES_MAX: usize = 256 * 1024;
 
-/// JSON laid out over lines; what would be larger is shown on one line, as compact as it can be. Nobody reads more of it.
+/// JSON laid out over lines. A larger value is shown compactly on one line, since it is too long to be read.
 pub const LAYOUT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Text of a server that is made visible at a time, so that a large one is never in memory twice.

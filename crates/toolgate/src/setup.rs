@@ -143,18 +143,18 @@ impl Setup {
     /// Refuses settings of which a file cannot be read: it may be the one that excludes a server.
     ///
     /// # Errors
-    /// When a settings file is broken.
+    /// Returns an error if a settings file is broken.
     pub fn usable(&self) -> Result<()> {
         let Some(broken) = self.settings.broken.first() else { return Ok(()) };
         let error = Error::new(ErrorKind::Settings, broken.to_string());
         Err(broken.hint().map_or_else(|| error.clone(), |hint| error.clone().hinting(hint)))
     }
 
-    /// What every call of this run goes through: rules, safety checkers, mode, and what the person allowed before. Nobody is asked and no
-    /// record is kept until the front end says so.
+    /// The state that every call of this run is checked against: rules, safety checkers, mode, and earlier grants. No
+    /// question is asked and no record is kept until the front end adds a confirmer and an audit sink.
     ///
     /// # Errors
-    /// When a settings or policy file cannot be used, or the mode is forbidden.
+    /// Returns an error if a settings or policy file cannot be used, or the mode is forbidden.
     pub fn call_rules(&self) -> Result<CallRules> {
         self.usable()?;
         let book = self.rulebook();
@@ -205,7 +205,7 @@ impl Setup {
     /// The servers that may be started. What the folder brings is recorded when that is the first time.
     ///
     /// # Errors
-    /// When a settings file is broken, or the folder brings something of its own and is not trusted.
+    /// Returns an error if a settings file is broken, or the folder brings something of its own and is not trusted.
     pub fn admitted(&self) -> Result<AdmittedServers> {
         self.usable()?;
         let admitted = trust::admit(&self.servers, &self.folder)?;

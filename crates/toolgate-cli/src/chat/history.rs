@@ -15,7 +15,7 @@ const FILE: &str = "history";
 /// For the owner only.
 const OWNERS: u32 = 0o600;
 
-/// The same for the folder.
+/// Mode of the history folder: accessible to the owner only.
 const OWNERS_FOLDER: u32 = 0o700;
 
 /// The history in that folder. One that only lasts as long as the session where none can be kept.

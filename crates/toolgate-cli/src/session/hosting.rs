@@ -194,7 +194,7 @@ impl UsedHost {
     }
 }
 
-/// What servers wrote to stderr, for whoever asked for details and for the log file.
+/// Passes the stderr of servers on to the log file, and to the screen if details were requested.
 fn let_servers_speak(host: &Host, printer: &Printer, wants_details: bool) {
     let talk = printer.talk();
     if !wants_details && !talk.has_log() {

@@ -8,7 +8,7 @@ use toolgate_testkit::{Behaviour, PromptScript, ResourceScript, Script, ToolScri
 
 use crate::room::Room;
 
-/// What the server sends.
+/// Size of the server's answer.
 const HOSTILE_BYTES: usize = 10_000_000;
 
 /// The most that a command may have in memory at one time.

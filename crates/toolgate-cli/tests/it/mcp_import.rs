@@ -335,7 +335,7 @@ fn what_gemini_cli_holds_back_comes_along() {
     assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
 }
 
-/// What cannot be taken over costs the trust that was given beside it.
+/// A restriction that cannot be taken over costs the servers their trust.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
@@ -366,7 +366,7 @@ fn trust_does_not_come_without_its_restrictions() {
     }
 }
 
-/// What was saved there neither outlives the switch nor breaks a rule of one's own.
+/// Saved approvals end with the switch that allows them, and they never override a rule of the person.
 #[test]
 fn saved_approvals_are_no_more_than_approvals() {
     let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace();
@@ -403,7 +403,7 @@ fn trust_of_a_server_counts_in_trusted_folders_only() {
     assert_eq!(room.run("call --yes notes__echo message=x").code(), Some(0));
 }
 
-/// What permits all servers does not permit files and the shell.
+/// A rule that allows all servers does not allow file access or the shell.
 #[test]
 fn a_permission_for_all_servers_is_not_one_for_the_built_in_one() {
     let rule = |text: &str| format!("[[rule]]\n{text}\ndecision = \"allow\"\npriority = 100\n");

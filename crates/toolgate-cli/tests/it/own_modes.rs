@@ -96,7 +96,7 @@ fn wide_modes_that_are_found_are_narrowed() {
 #[test]
 fn a_file_limit_is_an_error_and_not_the_end() {
     let room = Room::new().server("one", &sample("one")).without_workspace();
-    // The record cannot be written, so nothing is called; nobody is killed for it.
+    // The record cannot be written, so no call is made, and no process is killed by the limit.
     let output = run(&room, "ulimit -f 0", "call echo message=hi --json");
     assert_ne!(output.code(), None, "{}", output.transcript());
     assert_ne!(output.code(), Some(0), "{}", output.transcript());

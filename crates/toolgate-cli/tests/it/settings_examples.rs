@@ -133,7 +133,7 @@ fn examples_are_taken_as_they_stand() {
     }
 }
 
-/// What the settings of an example allow runs without a question.
+/// Tools that the settings of an example allow run without a question.
 #[test]
 fn what_examples_allow_is_not_asked_about() {
     for (name, asked) in [("development", "write_file"), ("production", "get_status")] {

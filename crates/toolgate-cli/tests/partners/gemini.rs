@@ -10,13 +10,13 @@ use crate::room::{Room, read_json};
 struct Home {
     settings: Value,
     policies: &'static [(&'static str, &'static str)],
-    /// What the import has to say, in words of its report.
+    /// Messages that the import report must contain.
     said: &'static [&'static str],
-    /// How the commands begin that a policy is about which stays behind, as the import says.
+    /// The beginning of the commands named by a policy that is not taken over. `None` when all policies are.
     stays_behind: Option<&'static str>,
 }
 
-/// What that program saves when somebody answers "always".
+/// The rules that Gemini CLI saves after the answer "always".
 const SAVED: &str = r#"
 [[rule]]
 decision = "allow"
@@ -162,11 +162,11 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// How each call is made: the mode, and whether nobody is there.
+/// The mode of each call, and whether it is headless.
 const WAYS: [(&str, bool); 3] = [("default", false), ("default", true), ("autoEdit", false)];
 
-/// Commands that only look into the folder run here where nobody can be asked, as `read_file` does in both programs. The page about
-/// compatibility says so.
+/// Read-only commands in the folder run here without a question in headless mode, as `read_file` does in both
+/// programs. The page about compatibility says so.
 const ONLY_LOOK: [&str; 2] = ["git status", "ls"];
 
 impl Home {
@@ -202,7 +202,7 @@ impl Home {
         settings
     }
 
-    /// What the engine of that program decides.
+    /// The decisions of the policy engine of Gemini CLI, one for each way and call.
     fn decided_there(room: &Room, settings: &Value) -> Vec<String> {
         let (command, packages) = installed::gemini_policy();
         let calls: Vec<Value> = WAYS
@@ -221,7 +221,7 @@ impl Home {
     }
 }
 
-/// What is decided here. A tool that cannot be reached at all is as good as denied.
+/// The decision of toolgate. A tool that cannot be reached counts as denied.
 fn decided_here(room: &Room, server: &str, tool: &str, args: &Value, (mode, headless): (&str, bool)) -> String {
     let server = if server.is_empty() { "workspace" } else { server };
     let (name, args) = (format!("{server}__{tool}"), args.to_string());

@@ -14,7 +14,7 @@ pub(super) struct Form {
     pub(super) after: &'static str,
 }
 
-/// How the other command stands in it.
+/// Placement of the wrapped command in its wrapper.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     /// As words of its own.

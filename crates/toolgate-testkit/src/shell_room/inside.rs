@@ -15,7 +15,7 @@ use super::walls::{self, LOG, PATH_FOLDERS, PROGRAMS, Stubs};
 use super::{Opening, ShellJob, ShellRun};
 use crate::limits::{SHELL_ROOM_GRACE_MS, SHELL_ROOM_POLL_MS, SHELL_ROOM_SAID_BYTES_MAX, SHELL_ROOM_SETTLED_MS};
 
-/// Where commands run.
+/// Working directory of the commands.
 const FOLDER: &str = "/tmp/room/work";
 /// Their home.
 const HOME: &str = "/tmp/room/home";
@@ -27,7 +27,7 @@ const SAID: &str = "/tmp/room/said";
 /// Answers jobs on stdin until it ends.
 ///
 /// # Errors
-/// When stdin or stdout break.
+/// Returns an error if stdin or stdout breaks.
 pub fn serve() -> io::Result<()> {
     let mut out = io::stdout().lock();
     let ready = prepare();
@@ -49,7 +49,7 @@ pub fn serve() -> io::Result<()> {
 fn prepare() -> io::Result<Stubs> {
     let stub = fs::read(std::env::current_exe()?)?;
     walls::build(&stub)?;
-    // Without a terminal of their own, programs ask nobody.
+    // Programs ask no questions without a controlling terminal.
     setsid()?;
     repository()?;
     Ok(Stubs::default())

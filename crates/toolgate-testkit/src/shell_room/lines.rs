@@ -13,13 +13,13 @@ const TARGETS: [&[&str]; 4] = [&["npm", "publish"], &["npm", "x"], &["rm", "-rf"
 /// Programs that are recorded.
 const STUBS: [&str; 2] = ["npm", "rm"];
 
-/// How deep wrappers stand in one another.
+/// Maximum nesting of wrappers.
 const DEPTH_MAX: usize = 3;
 
 /// Most options of one wrapper.
 const OPTIONS_MAX: usize = 4;
 
-/// How long one line may run.
+/// Time limit for one line.
 const LINE_MILLISECONDS_MAX: u64 = 1_500;
 
 /// Bytes that choose.
@@ -182,14 +182,14 @@ pub struct Milder {
     pub line: String,
     /// Which shell ran it.
     pub shell: &'static str,
-    /// What it ran.
+    /// Name and arguments of the recorded command.
     pub ran: Vec<String>,
 }
 
-/// What came of one line.
+/// Commands recorded for one line, and those that its rules missed.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
-    /// How many different commands were recorded.
+    /// Number of different commands recorded.
     pub ran: usize,
     /// Those that should have been held back.
     pub milder: Vec<Milder>,
@@ -200,7 +200,7 @@ pub struct Compared {
 /// `is_held_back` gets the first two words of what ran, and the line.
 ///
 /// # Errors
-/// When the room broke.
+/// Returns an error if the room broke.
 pub fn compare(
     room: &mut ShellRoom,
     line: &str,

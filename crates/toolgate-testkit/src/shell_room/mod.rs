@@ -42,11 +42,11 @@ pub struct ShellJob {
     pub stubs: Vec<String>,
     /// Whether the folder is a git repository with two commits.
     pub has_repository: bool,
-    /// How long it may take.
+    /// Time limit for the line, in milliseconds.
     pub milliseconds_max: u64,
 }
 
-/// What came of it.
+/// Outcome of one job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShellRun {
     /// Stubs that were started: name and arguments of each, in order.
@@ -104,7 +104,7 @@ impl ShellRoom {
     /// Makes one with the `shell-room` program.
     ///
     /// # Errors
-    /// When this machine lets nobody make namespaces, or is no Linux.
+    /// Returns an error if the system is not Linux, or does not allow this user to create namespaces.
     pub fn open(program: &Path) -> Result<Self, NoShellRoom> {
         if !cfg!(target_os = "linux") {
             return Err(NoShellRoom::because("only Linux has them"));
@@ -134,7 +134,7 @@ impl ShellRoom {
     /// Runs one command line to its end and everything it left behind.
     ///
     /// # Errors
-    /// When the room itself broke.
+    /// Returns an error if the room itself broke.
     pub fn run(&mut self, job: &ShellJob) -> Result<ShellRun, BrokenShellRoom> {
         let broken = |error: &dyn std::fmt::Display| BrokenShellRoom(error.to_string());
         let line = serde_json::to_string(job).map_err(|error| broken(&error))?;
@@ -154,7 +154,7 @@ impl ShellRoom {
         }
     }
 
-    /// What it said when it ended.
+    /// The standard error of the room's program after it was killed, as an explanation of the failure.
     fn last_words(&mut self) -> String {
         let mut said = String::new();
         drop(self.jobs.take());

@@ -11,7 +11,7 @@ use super::walls::{LOG, NAMES};
 /// The name is that of the file that runs, so that `exec -a other npm` is still `npm`.
 ///
 /// # Errors
-/// When the log cannot be written.
+/// Returns an error if the log cannot be written.
 pub fn record(program: &Path) -> io::Result<()> {
     let mut words = vec![name_of(program)];
     words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));

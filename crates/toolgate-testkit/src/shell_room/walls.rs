@@ -1,4 +1,5 @@
-//! What keeps commands inside: a read-only file system, an empty `/dev`, hidden sockets, and stubs at the place of programs.
+//! Isolation of the commands: a read-only file system, an empty `/dev`, hidden sockets, and stubs in place of
+//! programs.
 
 use std::fs;
 use std::io;
@@ -14,11 +15,11 @@ use crate::limits::SHELL_ROOM_FILE_BYTES_MAX;
 const MEMORY: &str = "/tmp";
 /// Programs that are found first.
 pub(super) const PROGRAMS: &str = "/tmp/room/bin";
-/// Where the stub is kept.
+/// The stub program that is mounted over each recorded command.
 const STUB: &str = "/tmp/room/stub";
 /// Which stub stands at which path.
 pub(super) const NAMES: &str = "/tmp/room/names";
-/// What stubs write down.
+/// Log of the commands that stubs recorded, one JSON array a line.
 pub(super) const LOG: &str = "/tmp/room/log";
 
 /// Folders in which programs are installed, in the order of `PATH`.
@@ -64,7 +65,7 @@ pub(super) fn build(stub: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What is mounted, with the flags that have to stay.
+/// The current mounts, with the flags that a remount must keep.
 fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let flag = |name: &str| match name {

@@ -121,7 +121,7 @@ pub(super) fn input_required(
     Ok(wrap(&result, "input_required", cx))
 }
 
-/// What must be remembered until the answers come: what is asked, and what was answered in earlier rounds.
+/// The state to keep until the answers come: the questions of this round, and the answers of earlier rounds.
 fn kept(needed: &InputRequired, cx: &RequestContext) -> Input {
     let (answers, state) = {
         let mut rounds = lock(&cx.inside().progress_of_rounds);

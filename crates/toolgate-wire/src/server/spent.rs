@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::limits::{REQUEST_STATE_SIGNERS_MAX, REQUEST_STATES_SPENT_MAX};
 use crate::peer::lock;
 
-/// What a state is known by: who signed it, and at which place in the row of what they signed.
+/// The identity of a state: the signer, and the number of the state among those it signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Issued {
     pub(super) by: u64,

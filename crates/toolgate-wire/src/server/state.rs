@@ -117,14 +117,14 @@ fn write_members<'a>(text: &mut Vec<u8>, members: impl Iterator<Item = (&'a Stri
     }
 }
 
-/// What a state belongs to: the method, the tool, prompt or resource, and the arguments.
+/// The request that a state is bound to: the method, the tool, prompt or resource, and the arguments.
 fn subject(method: &str, params: &RawJson) -> String {
     let arguments = params.member("arguments").filter(|arguments| !arguments.is_null());
     let arguments = digest(b"", &arguments.unwrap_or(RawJson::EMPTY_OBJECT));
     format!("{method} {} {arguments}", name_in(method, params).unwrap_or_default())
 }
 
-/// What identifies a question: its method and what it is asked with.
+/// The identity of a question: a digest of its method and its parameters.
 pub(super) fn question(request: &InputRequest) -> String {
     digest(request.method.as_bytes(), &request.params)
 }

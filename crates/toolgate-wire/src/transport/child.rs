@@ -190,7 +190,7 @@ impl ChildHandle {
         self.tail.text()
     }
 
-    /// When it wrote to stderr last.
+    /// The time of the last output on stderr. `None` when there was none.
     pub fn last_wrote_to_stderr(&self) -> Option<Instant> {
         self.tail.written_at()
     }

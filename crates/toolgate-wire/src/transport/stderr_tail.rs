@@ -36,7 +36,7 @@ impl StderrTail {
         self.mask.as_ref().map_or_else(|| text.to_string(), |mask| mask(&text))
     }
 
-    /// When something was written last.
+    /// The time of the last output. `None` when there was none.
     pub(crate) fn written_at(&self) -> Option<Instant> {
         *lock(&self.written_at)
     }

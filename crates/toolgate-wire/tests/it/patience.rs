@@ -52,7 +52,7 @@ async fn a_child_that_writes_to_stderr_is_not_given_up_at_the_limit() {
     let forever = "while :; do echo downloading >&2; sleep 0.2; done";
     let once = "echo downloading >&2; sleep 1000";
     let long = Duration::from_secs(60);
-    // What it does before it answers, the longest time, the error, how often somebody is told, and the seconds that it takes at least.
+    // Columns: behaviour before the answer, time limit, error, number of reports, minimum duration in seconds.
     let rows = [
         ("busy", busy, long, None, 1, 2),
         ("at once", "", long, None, 0, 0),

@@ -203,7 +203,7 @@ fn matcher(pattern: &str, bytes_max: usize) -> Result<RegexMatcher, grep_regex::
     builder.build(pattern)
 }
 
-/// What is wrong with a pattern.
+/// The failure for a pattern that does not compile, with the reason that the engine gives.
 fn no_pattern(error: &grep_regex::Error) -> Failure {
     // The last line of the message says what is wrong; those above draw where.
     let why = error.to_string();

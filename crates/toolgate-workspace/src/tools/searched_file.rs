@@ -12,14 +12,14 @@ use crate::jobs::Cancel;
 /// The beginnings of a text of two bytes a letter, which the searcher decodes.
 const WIDE_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// What a search may take of a file.
+/// Limits of a search in one file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measure {
     /// The longest line that is searched to its end.
     pub(super) line_bytes: usize,
-    /// What is searched without a look at whether anybody still wants it.
+    /// Bytes searched between two checks for cancellation.
     pub(super) piece_bytes: usize,
-    /// When the search ends in any case.
+    /// The deadline of the search.
     pub(super) until: Instant,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct SearchedFile<'a, R> {
     file: R,
     measure: Measure,
     cancel: &'a Cancel,
-    /// How much of the current line has been passed on.
+    /// Bytes of the current line that were passed on.
     line: usize,
     has_begun: bool,
     is_wide: bool,

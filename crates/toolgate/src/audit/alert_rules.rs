@@ -144,7 +144,7 @@ impl AlertRules {
         self.rules.is_empty()
     }
 
-    /// How many there are.
+    /// The number of rules, without those that could not be read.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rules.len()

@@ -140,7 +140,7 @@ impl AuditLog {
     /// be read. Of a query its times, its session and its count matter.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub fn each_change(&self, query: &Query, mut take: impl FnMut(StoredChange) -> bool) -> Result<u64> {
         let mut unreadable = 0;
         let mut last = VecDeque::new();

@@ -1,4 +1,5 @@
-//! Stage 12: what happened, kept: one record for every call and every change of permissions, in files that show when somebody changed them.
+//! Stage 12: the audit log, one record for every call and every change of permissions. Its files reveal later changes
+//! to them.
 //!
 //! [`FileAudit`] writes, [`AuditLog`] reads: [`Query`] picks records, [`verify`] finds what was changed, [`Statistics`] counts. The format is
 //! told in `docs/audit.md`.

@@ -120,7 +120,7 @@ pub struct ChangedFile {
     pub path: PathBuf,
     /// The SHA-256 of the text before, in hexadecimal; `None` when there was no file, or it was not known.
     pub before: Option<String>,
-    /// The same afterwards; `None` when there is no file any more.
+    /// The SHA-256 of the text afterwards; `None` when the file was removed.
     pub after: Option<String>,
 }
 
@@ -135,11 +135,11 @@ impl ChangedFile {
 /// The calls of the record that changed rules decide otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PermissionImpact {
-    /// How many days of the record were decided anew.
+    /// Days of the record that were decided anew.
     pub days: u64,
-    /// How many calls were.
+    /// Calls that were decided anew.
     pub calls: u64,
-    /// How many of them would be decided otherwise.
+    /// Calls that would be decided otherwise.
     pub different: u64,
     /// Which ones, together where tool and decisions are the same.
     pub cases: Vec<ImpactCase>,
@@ -156,7 +156,7 @@ pub struct ImpactCase {
     pub was: String,
     /// The decision now.
     pub now: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
 }
 
@@ -244,7 +244,7 @@ impl PermissionChange {
     /// Appends it to the log of this person, and waits for the disk. The number of the record.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// Returns an error if the record cannot be written.
     pub fn write(&self, env: &HostEnv) -> Result<u64> {
         FileAudit::open(env, AuditOptions::default()).keep_permission(self)
     }

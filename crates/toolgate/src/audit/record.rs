@@ -75,7 +75,7 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// Keeps a change of what is permitted. It may wait for disks and locks.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// Returns an error if the record cannot be written.
     fn permission_changed(&self, change: &PermissionChange) -> Result<()> {
         let _no_trace_is_needed = change;
         Ok(())
@@ -85,7 +85,7 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// locks.
     ///
     /// # Errors
-    /// When a change cannot be written down.
+    /// Returns an error if a change cannot be recorded.
     fn rules_in_force(&self, rules: &RulesInForce<'_>) -> Result<()> {
         let _no_trace_is_needed = rules;
         Ok(())

@@ -14,7 +14,7 @@ use super::stored::{Unreadable, moment};
 pub struct StoredChange {
     /// The number of the record, counted from 1 over all files.
     pub seq: u64,
-    /// When it was made.
+    /// The time of the change.
     #[serde(deserialize_with = "moment")]
     pub at: SystemTime,
     /// The process that made it.
@@ -22,7 +22,7 @@ pub struct StoredChange {
     pub pid: u32,
     /// The word for its kind.
     pub change: String,
-    /// What changed.
+    /// The subject of the change, such as a rule, a grant or a setting.
     #[serde(default)]
     pub subject: String,
     /// The person who made it.
@@ -42,7 +42,7 @@ pub struct StoredChange {
     /// The files that are others since.
     #[serde(default)]
     pub files: Vec<StoredFile>,
-    /// How many files are not listed.
+    /// Number of files that are not listed.
     #[serde(default)]
     pub more_files: u64,
     /// The calls that are decided otherwise since.
@@ -77,13 +77,13 @@ pub struct StoredFile {
 /// The calls that changed rules decide otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct StoredImpact {
-    /// How many days of the record were decided anew.
+    /// Days of the record that were decided anew.
     #[serde(default)]
     pub days: u64,
-    /// How many calls were.
+    /// Calls that were decided anew.
     #[serde(default)]
     pub calls: u64,
-    /// How many of them are decided otherwise.
+    /// Calls that are decided otherwise.
     #[serde(default)]
     pub different: u64,
 }

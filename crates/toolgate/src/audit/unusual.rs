@@ -1,4 +1,5 @@
-//! What is unusual about a call: a tool that a server was used for weeks without, a burst, a first write to a server that was only read from.
+//! Detection of unusual calls: a new tool of a server known for weeks, a burst, or a first write to a server that was
+//! only read from.
 
 use std::collections::BTreeMap;
 

@@ -171,7 +171,7 @@ impl FileAudit {
     /// Writes a change of permissions down, and waits for the disk: there are few of them, and each counts. The number of the record.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// Returns an error if the record cannot be written.
     pub fn keep_permission(&self, change: &PermissionChange) -> Result<u64> {
         let (person, folder) = &*self.here;
         let members = change.members(person, folder);

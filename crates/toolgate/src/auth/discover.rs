@@ -43,7 +43,7 @@ pub(crate) struct Discovered {
     pub(crate) is_dpop_required: bool,
     /// Whether nothing was published, and the endpoints are those that 2025-03-26 takes for granted.
     pub(crate) is_fallback: bool,
-    /// What was asked in vain for what the settings leave out, in words.
+    /// Attempts to find values that the settings leave out, one message each. Only failed attempts are listed.
     pub(crate) tried: Vec<String>,
 }
 

@@ -279,7 +279,7 @@ async fn settings_are_used_in_place_of_what_is_published() {
             Ok("{origin}/t for {origin}/mcp | {origin}/x {origin}/y {origin}/t/r"),
             1,
         ),
-        // What is about somebody else is not used.
+        // Metadata of another issuer is not used.
         (
             vec![(OAUTH, server("https://other.example"))],
             LoginOptions { authorization_url: set("{origin}/x"), token_url: set("{origin}/y"), ..none() },
@@ -292,7 +292,7 @@ async fn settings_are_used_in_place_of_what_is_published() {
             Ok("{origin} for {origin}/mcp | {origin}/x {origin}/y -"),
             2,
         ),
-        // With the login page alone its origin is asked, when the server itself names nobody.
+        // With only the login page set, its origin is asked if the server itself names no authorization server.
         (
             vec![(OAUTH, server("{origin}"))],
             LoginOptions { authorization_url: set("{origin}/x"), ..none() },

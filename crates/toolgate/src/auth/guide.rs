@@ -29,7 +29,7 @@ pub struct ClientNeeded {
     pub issuer: String,
     /// To come back to this address.
     pub redirect_uri: Option<String>,
-    /// What was asked for a place to register by itself, in words.
+    /// Failed attempts to find a registration endpoint, one message each.
     pub tried: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Where the commands of a call that only look would look: links are followed, as `read_file` follows them. It stands beside the pure policy
-//! because it asks the file system.
+//! Paths that the read-only commands of a call would read. Links are followed, as `read_file` follows them. This check
+//! stands beside the pure policy because it asks the file system.
 //!
 //! It can only take an allowance away. What it says holds for the moment in which it is asked.
 
@@ -48,7 +48,7 @@ fn is_look(command: &SimpleCommand) -> bool {
     command.risk() == Risk::KnownSafe
 }
 
-/// Where the commands of a text may stand, one after the other.
+/// The folders in which the commands of a script may run, one command after the other.
 struct View<'a> {
     root: &'a Path,
     /// The folders in which the next command may run.
@@ -86,7 +86,7 @@ impl View<'_> {
         self.folders.len() > LOOKED_FROM_FOLDERS_MAX
     }
 
-    /// Where a path leads from each of the folders. `None` when that may be outside.
+    /// The targets of a path from each of the folders. `None` when one of them may be outside the workspace.
     fn places(&self, file: &str) -> Option<Vec<PathBuf>> {
         if file == "/dev/null" {
             return Some(Vec::new());

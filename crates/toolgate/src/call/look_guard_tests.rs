@@ -13,7 +13,7 @@ use crate::filter::Arguments;
 use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, default_rules};
 use crate::server_name::ServerName;
 
-/// `home/ws` is the folder; `home/secret` and `home/private/key` are what nobody is to see.
+/// `home/ws` is the workspace; `home/secret` and `home/private/key` must stay hidden.
 fn tree() -> TempDir {
     let room = tempfile::tempdir().unwrap();
     let at = |path: &str| room.path().join(path);

@@ -13,7 +13,7 @@ use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, Tier};
 use crate::server_name::ServerName;
 use crate::shell::Reach;
 
-/// Where relative paths start.
+/// The folder in which relative paths start.
 const FOLDER: &str = "/home/u/proj";
 
 /// `/etc/passwd`, and what may be it.
@@ -73,7 +73,7 @@ const SPELLINGS: [&str; 53] = [
     "/DEV//fd/./3",
 ];
 
-/// The same file in the folder, in ways that no permission is sure of.
+/// Spellings of one file in the folder that no permission may match.
 const INSIDE: [&str; 14] = [
     "/proc/self/cwd/src/a",
     "/proc/thread-self/cwd/src/a",

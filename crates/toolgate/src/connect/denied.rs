@@ -15,7 +15,8 @@ pub fn denied_status(text: &str) -> Option<&'static str> {
     SIGNS.iter().find(|(sign, _)| words.contains(sign)).map(|(_, status)| *status)
 }
 
-/// What to do about a stdio server whose output says that its credentials were refused. `None` for any other output or server.
+/// A hint for a stdio server whose output says that its credentials were refused. `None` for any other output or
+/// server.
 #[must_use]
 pub fn env_hint(config: &ServerConfig, output: &str) -> Option<String> {
     let TransportConfig::Stdio(_) = &config.transport else { return None };

@@ -37,8 +37,8 @@ impl<'a> Arguments<'a> {
         Self { home: Some(home), ..self }
     }
 
-    /// The same, known to lead out of the folder: a file that its command names is a link to somewhere else, or nobody trusts what the folder
-    /// brings. Then no command in it is let through because it only looks.
+    /// Marks the arguments as leading out of the folder. A file named by the command is a link to somewhere else, or
+    /// the content of the folder is not trusted. No command in them is then let through as read-only.
     #[must_use]
     pub fn leading_out(self) -> Self {
         Self { leads_out: true, ..self }
@@ -72,7 +72,7 @@ impl<'a> Arguments<'a> {
         Arguments { value, folder: self.folder, home: self.home, leads_out: self.leads_out, script: OnceCell::new() }
     }
 
-    /// The same call, with some of its arguments under other names too; its command is the same.
+    /// A copy in which some arguments also have other names. Its command is unchanged, so the parsed script is kept.
     pub(crate) fn also_named<'b>(&self, value: &'b Value) -> Arguments<'b>
     where
         'a: 'b,

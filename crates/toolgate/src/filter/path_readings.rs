@@ -43,7 +43,7 @@ fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// What some readers of a text leave out of it, wherever it stands.
+/// Whether some readers drop this character wherever it stands in a text.
 fn is_dropped(letter: char) -> bool {
     letter.is_control() || is_unseen(letter)
 }
@@ -80,7 +80,7 @@ fn process_steps(text: &str) -> Option<Vec<&str>> {
     is_process.then(|| steps.split_off(2))
 }
 
-/// What in the folder of a process leads to somewhere else.
+/// Entries below `/proc/PID` that are links to other places.
 const PROCESS_LINKS: [&str; 5] = ["cwd", "root", "fd", "exe", "map_files"];
 
 fn is_process_link(step: &str) -> bool {
@@ -102,7 +102,8 @@ pub(crate) fn is_unclear(text: &str) -> bool {
     may_part || text.split(['/', '\\']).any(|part| part == "..") || is_disguised(text)
 }
 
-/// Whether it has a blank or a quote at one of its ends, codes for what parts paths, characters that nobody sees, or leads through a process.
+/// Whether a text has a blank or a quote at one of its ends, encoded separators or invisible characters, or leads
+/// through a process.
 pub(super) fn is_disguised(text: &str) -> bool {
     let is_bare = |text: &str| bare(text) == text;
     !is_bare(text)

@@ -22,7 +22,7 @@ pub struct Imported {
     pub left_out: Vec<LeftOut>,
     /// What is to be said about the file as a whole.
     pub notes: Vec<Note>,
-    /// What the file holds back beside its servers. Read from files of Gemini CLI only.
+    /// Restrictions of the file besides its servers. Only files of Gemini CLI have them.
     pub restrictions: Restrictions,
 }
 

@@ -10,7 +10,7 @@ const LISTS: [&str; 5] = ["tools.exclude", "tools.confirmationRequired", "tools.
 /// The switches that restrict when they are on.
 const SWITCHES: [&str; 3] = ["security.disableYoloMode", "security.disableAlwaysAllow", "admin.secureModeEnabled"];
 
-/// What a settings file holds back.
+/// Restrictions in a settings file of Gemini CLI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
     /// `tools.exclude`.

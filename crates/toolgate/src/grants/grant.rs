@@ -122,7 +122,7 @@ impl Grant {
 /// The tools that a server marks as reading, as the person is to believe them.
 #[derive(Clone, Debug)]
 pub struct ReadingTools<'a> {
-    /// Whose tools.
+    /// The server that has the tools.
     pub server: &'a ServerName,
     /// The hash of how that server is reached.
     pub server_identity: &'a str,
@@ -130,7 +130,7 @@ pub struct ReadingTools<'a> {
     pub tools: BTreeMap<String, String>,
     /// In which folder the person says so.
     pub folder: &'a Path,
-    /// When it ends; never, when `None`.
+    /// The time at which the grant ends; `None` when it never does.
     pub expires_at: Option<SystemTime>,
 }
 

@@ -188,7 +188,8 @@ impl Grants {
     /// believed of it before is replaced.
     ///
     /// # Errors
-    /// When there is no such tool, or the file cannot be read or written; it is as it was then.
+    /// Returns an error if there is no such tool, or the file cannot be read or written. The file then stays
+    /// unchanged.
     pub fn trust_hints(&self, reading: ReadingTools<'_>) -> Result<Grant> {
         if reading.tools.is_empty() {
             let message = format!("server `{}` marks none of its tools as reading", reading.server);

@@ -104,7 +104,7 @@ impl HostBuilder {
         self
     }
 
-    /// Who is asked before a call. Somebody can be asked then.
+    /// Sets the front end that asks before a call, and makes the run interactive.
     #[must_use]
     pub fn confirmer(mut self, confirmer: impl Confirmer + 'static) -> Self {
         let rules = self.call_rules.get_or_insert_default();
@@ -113,7 +113,7 @@ impl HostBuilder {
         self
     }
 
-    /// Who keeps the record of calls.
+    /// Sets the sink that keeps the record of calls.
     #[must_use]
     pub fn audit(mut self, audit: impl AuditSink + 'static) -> Self {
         self.call_rules.get_or_insert_default().audit = Arc::new(audit);

@@ -12,22 +12,22 @@ pub const AUDIT_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arguments of one call in the audit log, as JSON; what is larger is cut further.
 pub const AUDIT_ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
 
-/// The same when arguments are kept in full.
+/// The arguments of one call in the audit log, as JSON, when arguments are kept in full.
 pub const AUDIT_FULL_ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
 
 /// Values in the arguments of one call that are kept in the audit log; the others are counted.
 pub const AUDIT_ARGUMENT_VALUES_MAX: usize = 1_000;
 
-/// The same for arguments that are too large even so.
+/// Values that are kept of arguments that are still too large after the first cut.
 pub const AUDIT_FEW_ARGUMENT_VALUES_MAX: usize = 50;
 
 /// One text in the arguments of a call that is kept whole in the audit log.
 pub const AUDIT_TEXT_CHARS_MAX: usize = 2_000;
 
-/// What is kept of a longer one, besides its length and hash.
+/// The start of a longer text that is kept, besides its length and hash.
 pub const AUDIT_CUT_TEXT_CHARS: usize = 200;
 
-/// How much of a text is searched for secrets; more of it is never kept.
+/// The start of a text that is searched for secrets; the rest is never kept.
 pub const AUDIT_SEARCHED_CHARS_MAX: usize = 8_000;
 
 /// A name in the audit log: of a tool, a session, a folder, a rule.
@@ -42,19 +42,20 @@ pub const AUDIT_ADJUSTMENTS_MAX: usize = 16;
 /// Schemas looked at to learn which arguments of one call are secret; references may go in circles.
 pub const AUDIT_SCHEMA_LOOKUPS_MAX: usize = 10_000;
 
-/// How long to wait for another process that writes to the audit log; one record takes microseconds.
+/// Wait for another process that writes to the audit log; one record takes microseconds.
 pub const AUDIT_LOCK_MS: u64 = 5_000;
 
-/// How long to wait before asking for the lock of the audit log again.
+/// Pause between two attempts to lock the audit log.
 pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
 
-/// How long records may wait for the disk when they are written through at intervals.
+/// Longest time that records wait for the disk when they are flushed at intervals.
 pub const AUDIT_FSYNC_MS: u64 = 1_000;
 
-/// How long whoever wrote to the audit log keeps others from it after the last record: longer than a call takes that follows another.
+/// Time that a writer keeps the lock of the audit log after its last record: longer than the gap between two calls in
+/// a row.
 pub const AUDIT_TURN_MS: u64 = 2;
 
-/// How long whoever writes to the audit log without a pause keeps others from it.
+/// Longest time that a writer without a pause keeps the lock of the audit log.
 pub const AUDIT_TURN_MS_MAX: u64 = 8;
 
 /// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.
@@ -69,7 +70,7 @@ pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;
 /// The file of tools that were called before: room for fifty thousand of them.
 pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// How much of the newest records is read to make that file anew; it takes less than a second.
+/// The newest records that are read to rebuild that file; it takes less than a second.
 pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Days after which a server is well known, so that another tool of it is news.
@@ -135,7 +136,7 @@ pub const AUDIT_NOTED_RULES_MAX: usize = 2_000;
 /// Folders whose rules one process remembers; a runtime serves a few at a time.
 pub const AUDIT_NOTED_FOLDERS_MAX: usize = 64;
 
-/// The same for all texts of one call together.
+/// The parts of all texts of one call together that are searched for secrets.
 pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 
 /// Texts that are JSON within texts that are JSON: two are met where a request is quoted in a log.

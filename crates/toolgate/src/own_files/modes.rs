@@ -7,10 +7,10 @@ use std::path::Path;
 
 use crate::limits::OWN_FILES_LISTED_MAX;
 
-/// What others may do.
+/// Permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
 
-/// Shared folders such as `/tmp` are nobody's own.
+/// The sticky bit. Shared folders such as `/tmp` have it and belong to no single person.
 const STICKY: u32 = 0o1000;
 
 /// A folder whose files are the person's to share: programs that extensions bring.
@@ -20,7 +20,7 @@ const EXTENSIONS: &str = "extensions";
 /// belongs to others is left alone. A folder that is in order costs one look at each of its entries.
 ///
 /// # Errors
-/// When the folder cannot be read, or what is in it not be changed.
+/// Returns an error if the folder cannot be read, or its content cannot be changed.
 pub(crate) fn narrow(folder: &Path) -> io::Result<()> {
     let about = match fs::symlink_metadata(folder) {
         Ok(about) if about.is_dir() && mode_of(&about) & STICKY == 0 => about,

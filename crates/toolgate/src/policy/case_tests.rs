@@ -70,7 +70,7 @@ fn shell_commands_are_decided_part_by_part() {
 /// Prefixes that are denied where ordinary commands are tried.
 const DENIED: &str = "npm publish|git push|rm -rf|sudo|curl|docker run|terraform apply|kubectl delete|cargo publish|make deploy|shutdown";
 
-/// What is decided about a command that every rule but a deny allows.
+/// The decision on a command that every rule but a deny allows, and its adjustments.
 fn decided(denied: &str, command: &str) -> (Decision, Vec<String>) {
     let policy = Policy::new(rules(&format!(
         "u100 allow */run_shell_command redirection ; u90 allow */run_shell_command prefix='git|find' ; u200 deny */run_shell_command prefix='{denied}'"

@@ -32,7 +32,7 @@ pub fn default_rules() -> Vec<Rule> {
 pub struct Preset {
     /// What it is called.
     pub name: &'static str,
-    /// What it is a policy for.
+    /// The scope of the policy.
     pub kind: PresetKind,
     /// What it does, in a line.
     pub about: &'static str,
@@ -40,7 +40,7 @@ pub struct Preset {
     pub text: &'static str,
 }
 
-/// What a preset is a policy for.
+/// The scope of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetKind {
     /// Everything: how much is let through.

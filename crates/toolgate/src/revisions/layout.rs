@@ -45,7 +45,7 @@ impl Revisions {
     /// Lays a revision out.
     ///
     /// # Errors
-    /// When it cannot be read, or the folder not be made.
+    /// Returns an error if the revision cannot be read, or the folder cannot be made.
     pub fn lay_out(&self, revision: &Revision) -> Result<LaidOut> {
         let texts = self.texts(revision)?;
         self.make_folders()?;

@@ -34,7 +34,8 @@ impl Revisions {
     /// it is.
     ///
     /// # Errors
-    /// When the revision cannot be read, or a file not be written; everything is as it was then.
+    /// Returns an error if the revision cannot be read, or a file cannot be written. All files are then as they were
+    /// before.
     pub fn restore(&self, word: &str, reason: Option<&str>) -> Result<Restored> {
         let target = self.find(word)?;
         let new = self.texts(&target)?;
@@ -75,7 +76,7 @@ impl Revisions {
     /// Ends a restoration that a crash interrupted. Nothing happens when there is none.
     ///
     /// # Errors
-    /// When its revision cannot be read or written.
+    /// Returns an error if its revision cannot be read or written.
     pub fn finish_interrupted(&self) -> Result<()> {
         if !self.journal().exists() {
             return Ok(());
@@ -116,7 +117,7 @@ impl Revisions {
         self.steps(files).into_iter().try_for_each(|name| self.take(&name, files))
     }
 
-    /// The same after a failure: a file that cannot be put back does not keep the others from it.
+    /// Restores the files after a failure. A file that cannot be restored does not keep the others from it.
     fn put_back(&self, files: &BTreeMap<String, String>) -> Result<()> {
         let outcomes = self.steps(files).into_iter().map(|name| self.take(&name, files));
         outcomes.fold(Ok(()), Result::and)

@@ -49,7 +49,7 @@ impl Revisions {
     /// All of them, the oldest first.
     ///
     /// # Errors
-    /// When the list cannot be read.
+    /// Returns an error if the list cannot be read.
     pub fn list(&self) -> Result<Vec<Revision>> {
         Ok(self.log()?.revisions)
     }
@@ -57,7 +57,7 @@ impl Revisions {
     /// The newest one of that id, or of the only id that begins so.
     ///
     /// # Errors
-    /// When there is none, or several could be meant.
+    /// Returns an error if there is none, or the prefix is ambiguous.
     pub fn find(&self, word: &str) -> Result<Revision> {
         self.log()?.find(word).cloned()
     }
@@ -65,7 +65,7 @@ impl Revisions {
     /// The settings and policies as they are now, with what is allowed and trusted.
     ///
     /// # Errors
-    /// When one of the files cannot be read.
+    /// Returns an error if one of the files cannot be read.
     pub fn now(&self) -> Result<Snapshot> {
         Snapshot::read(&self.env)
     }
@@ -73,7 +73,7 @@ impl Revisions {
     /// The texts of a revision.
     ///
     /// # Errors
-    /// When a content is missing, or is not what was kept.
+    /// Returns an error if a content is missing, or differs from its hash.
     pub fn texts(&self, revision: &Revision) -> Result<Snapshot> {
         let read = |files: &BTreeMap<String, KeptFile>| -> Result<BTreeMap<String, String>> {
             files.iter().map(|(name, content)| Ok((name.clone(), self.text(content)?))).collect()
@@ -109,7 +109,7 @@ impl Revisions {
     /// are none. A look at the files' times tells mostly that nothing changed.
     ///
     /// # Errors
-    /// When a file cannot be read, or the revision cannot be written.
+    /// Returns an error if a file cannot be read, or the revision cannot be written.
     pub fn keep(&self, cause: &str, reason: Option<&str>) -> Result<Option<Revision>> {
         let stamp = self.stamp();
         if stamp.is_none() && !self.folder.is_dir() {
@@ -175,7 +175,7 @@ impl Revisions {
     /// Takes revisions out of the list, and their contents off the disk. Those that were taken.
     ///
     /// # Errors
-    /// When the list cannot be read or written.
+    /// Returns an error if the list cannot be read or written.
     pub fn purge(&self, is_meant: impl Fn(usize, &Revision) -> bool) -> Result<Vec<Revision>> {
         let mut taken = Vec::new();
         if !self.folder.is_dir() {

@@ -174,7 +174,7 @@ struct Gathering<'a> {
     is_named: bool,
     /// Whether answers that Gemini CLI saved do not count.
     forgets_approvals: bool,
-    /// What the regular expressions of each tier may still take.
+    /// The memory and number of regular expressions left for each tier.
     budgets: BTreeMap<Tier, RegexBudget>,
 }
 
@@ -237,7 +237,8 @@ impl Gathering<'_> {
         }
     }
 
-    /// Files of a run in the administrator's tier. Whoever types a flag is no administrator, so what permits in them does not count.
+    /// Adds the files of a run in the administrator's tier. A flag is not an administrator's word, so their
+    /// permissions do not count.
     fn restricting(&mut self, paths: &[PathBuf]) {
         let (rules_before, files_before) = (self.rules.len(), self.book.files.len());
         self.is_named = true;
@@ -347,7 +348,7 @@ fn named_in(env: &HostEnv, settings: &Settings, key: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What is said of answers that were saved and do not count.
+/// The finding about saved answers that do not count.
 fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
     Finding {
         severity: Severity::Warning,

@@ -22,7 +22,8 @@ pub struct EditedPolicy {
 /// is. In the person's own folder the file is for them alone.
 ///
 /// # Errors
-/// When the new text has an error, or the file cannot be read or written; it is as it was then.
+/// Returns an error if the new text has an error, or the file cannot be read or written. The file then stays
+/// unchanged.
 pub fn edit_policy(
     env: &HostEnv,
     path: &Path,

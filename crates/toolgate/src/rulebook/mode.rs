@@ -16,7 +16,7 @@ const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
 /// The mode of a run. `asked` is the flag; without one the settings say.
 ///
 /// # Errors
-/// When the mode that asks nothing was asked for and is forbidden, or the mode `plan` and it is switched off.
+/// Returns an error if the mode that never asks is forbidden, or the mode `plan` is switched off.
 pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) -> Result<Mode> {
     if asked == Some(Mode::Plan) && is_switched_off(settings, PLAN_SWITCH) {
         return Err(switched_off());

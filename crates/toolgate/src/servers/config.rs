@@ -31,7 +31,7 @@ pub struct ServerConfig {
     pub max_duration: Option<Duration>,
     /// How long connecting may take (`connectTimeout`).
     pub connect_timeout: Duration,
-    /// How long the first answer is waited for, which `timeout` can raise.
+    /// Time limit for the first answer, which `timeout` can raise.
     pub start_limit: StartLimit,
     /// How many calls run at once (`maxConcurrency`).
     pub max_concurrency: usize,
@@ -94,7 +94,7 @@ impl ServerConfig {
     }
 }
 
-/// How long a server may take until it answers for the first time.
+/// Time limits for the first answer of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartLimit {
     /// The limit for every server.

@@ -94,7 +94,7 @@ pub enum SetAsideReason {
     },
     /// `admin.mcp.enabled` is false: there are no servers but the built-in one.
     SwitchedOff {
-        /// Where that is written.
+        /// The place of the setting.
         by: SettingsOrigin,
     },
     /// The person switched it off.
@@ -204,7 +204,7 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     set
 }
 
-/// Where `admin.mcp.enabled` is written as false, in whatever layer.
+/// The place at which `admin.mcp.enabled` is set to false. `None` when no layer does so.
 fn switched_off(layers: &[SettingsLayer]) -> Option<SettingsOrigin> {
     let written = layers.iter().filter_map(|layer| Some((layer, layer.kept("admin.mcp.enabled")?)));
     let mut off = written.filter(|(_, value)| matches!(value.value, RawValue::Bool(false)));

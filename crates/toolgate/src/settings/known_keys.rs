@@ -33,7 +33,7 @@ const FOREIGN_SERVER_KEYS: &[(&str, &str)] = &[
 pub(crate) const FOREIGN_SERVER_LISTS: &[&str] =
     &["servers", "mcp_servers", "context_servers", "mcpservers", "mcp-servers"];
 
-/// What Gemini CLI reads and toolgate has no use for: top-level keys, and keys of sections that both have.
+/// Keys of Gemini CLI that toolgate ignores: top-level keys, and keys of sections that both have.
 const KEYS_OF_GEMINI_CLI: &[&str] = &[
     "accessibility",
     "agents",

@@ -35,7 +35,8 @@ pub fn text(text: &str) -> Cow<'_, str> {
     escape(text, is_suspicious)
 }
 
-/// The same in pieces, of which each is made when it is asked for: a text whose characters are all shown would be six times as large.
+/// The output of [`text`] in pieces, each made on demand. A text whose characters are all escaped would be six times
+/// as large.
 pub fn pieces(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let (mut at, mut glance) = (0_usize, Glance::default());
     std::iter::from_fn(move || {
@@ -61,7 +62,7 @@ fn escape(text: &str, shows: impl Fn(char) -> bool) -> Cow<'_, str> {
     escape_part(text, 0..text.len(), &mut Glance::default(), shows)
 }
 
-/// The same in a part of a text; `glance` has passed all that stands before it.
+/// Escapes one part of a text. `glance` has seen everything before that part.
 fn escape_part<'a>(
     text: &'a str,
     part: Range<usize>,

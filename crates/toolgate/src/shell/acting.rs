@@ -9,7 +9,7 @@ struct Acting {
     shorts: &'static str,
     /// Names of options, which may be written shortened.
     longs: &'static [&'static str],
-    /// What a word contains, in lower case, that runs something wherever it stands.
+    /// Substrings, in lower case, of words that run something at any position.
     parts: &'static [&'static str],
     /// Whether `+text` runs the text.
     plus: bool,

@@ -123,7 +123,7 @@ impl Doubts {
         self.end();
     }
 
-    /// What follows does not stand beside what was there before.
+    /// Separates the words so far from those that follow.
     fn end(&mut self) {
         self.push(Word::plain("", ""));
     }
@@ -143,7 +143,7 @@ impl Doubts {
 
 const QUOTES: [char; 3] = ['\'', '"', '\\'];
 
-/// What parts words in one language or another.
+/// Whether this character separates words in one language or another.
 fn is_end(sign: char) -> bool {
     sign.is_whitespace() || "'\"`;|&()<>,{}[]=!:\\".contains(sign)
 }

@@ -1,4 +1,4 @@
-//! What `git` runs besides itself: settings, hooks of subcommands and transports that say a command.
+//! Commands that `git` runs besides itself: from settings, hooks of subcommands, and transports that name a command.
 
 use super::git;
 use super::script::Word;

@@ -1,6 +1,7 @@
 //! Programs that run a text in a language of their own that stands on their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
 //!
-//! What such a text does cannot be told in general. Plain texts, such as `s/a/b/`, are told from those that may run a program.
+//! The effect of such a text cannot be determined in general. Plain texts, such as `s/a/b/`, are told from those that
+//! may run a program.
 
 use super::script::Word;
 use super::sed;

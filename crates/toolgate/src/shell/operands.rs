@@ -63,7 +63,7 @@ impl SimpleCommand {
     }
 }
 
-/// What a word may be.
+/// The meaning of a word for the search for files.
 enum Kind<'a> {
     NoFile,
     File(&'a str),

@@ -33,7 +33,7 @@ impl SimpleCommand {
         self.holds(&wanted, Likeness::Word)
     }
 
-    /// The same for words in which `*` stands for anything.
+    /// Like [`could_hold`](Self::could_hold), but `*` in the pattern stands for anything.
     #[must_use]
     pub fn could_hold_like(&self, pattern: &str) -> bool {
         let wanted = || pattern.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -146,7 +146,7 @@ impl Likeness {
     }
 }
 
-/// What may stand between the words of a rule in a command.
+/// Words that may stand between the words of a rule in a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Skips {
     /// Nothing.

@@ -5,7 +5,7 @@
 use super::script::{Unreadable, Word};
 use super::wrapper_options::{Before, Wrapper};
 
-/// What a wrapper runs.
+/// A command that a wrapper runs.
 #[derive(Debug)]
 pub(super) enum Run {
     /// A program and its words.
@@ -200,7 +200,7 @@ pub(super) fn npx_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Res
     Ok(texts.into_iter().map(|text| Run::Text(text.to_owned())).chain(Run::of_words(&words)).collect())
 }
 
-/// What a signal runs: `trap 'text' INT`.
+/// The text that a signal runs: `trap 'text' INT`. `None` when no handler is set.
 pub(super) fn trap_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
     match after_dashes(arguments) {
         [] | [_] => Ok(None),
@@ -215,7 +215,7 @@ pub(super) fn trap_text(arguments: &[Word]) -> Result<Option<String>, Unreadable
 /// Letters of the flags of `su` and `runuser` that may stand before `c` in one word.
 const USER_FLAGS: &str = "flmpP";
 
-/// What another user runs: `su -c 'text' user`, and `runuser -u user program words`.
+/// Commands that run as another user: `su -c 'text' user`, and `runuser -u user program words`.
 pub(super) fn user_runs(wrapper: &str, arguments: &[Word]) -> Result<Vec<Run>, Unreadable> {
     let mut runs = Vec::new();
     let mut words = arguments.iter();

@@ -13,7 +13,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     }
 }
 
-/// What follows one command, when it is plain.
+/// The rest behind one command. `None` when the command is not plain.
 fn command(text: &str) -> Option<&str> {
     let rest = address(text)?;
     let rest = match rest.trim_start().strip_prefix(',') {
@@ -42,7 +42,7 @@ fn command(text: &str) -> Option<&str> {
     }
 }
 
-/// What follows an address: a number, `$` or `/text/`, or none.
+/// The rest behind an address: a number, `$`, `/text/`, or none.
 fn address(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix('/') {
         return part(rest, '/').map(|rest| rest.trim_start_matches(['I', 'M']));
@@ -60,13 +60,14 @@ fn end(text: &str) -> Option<&str> {
     (text.is_empty() || text.starts_with([';', '\n', '}'])).then_some(text)
 }
 
-/// What follows `/one/two/`.
+/// The rest behind `/one/two/`.
 fn two_parts(text: &str) -> Option<&str> {
     let sign = text.chars().next().filter(char::is_ascii_punctuation).filter(|sign| *sign != '\\')?;
     part(part(text.get(1..)?, sign)?, sign)
 }
 
-/// What follows the next unescaped sign. A sign between brackets may be a letter of the pattern to one program and its end to another.
+/// The rest behind the next unescaped sign. A sign between brackets may be a letter of the pattern to one program and
+/// its end to another.
 fn part(text: &str, sign: char) -> Option<&str> {
     let mut letters = text.char_indices();
     let mut is_class = false;

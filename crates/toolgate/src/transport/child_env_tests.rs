@@ -221,7 +221,7 @@ fn a_star_in_the_allowed_names_means_every_variable() {
     }
 }
 
-/// What comes with a folder or an extension cannot hand out what the person has.
+/// Settings of a folder or an extension cannot hand out the person's variables.
 #[test]
 fn only_the_person_and_the_administrator_say_what_is_inherited() {
     use SettingsSource as S;

@@ -104,7 +104,8 @@ pub struct Folder {
 /// decides for this run alone; the variable [`THIS_RUN_VARIABLE`] does the same.
 ///
 /// # Errors
-/// When one of the variables has another value than its two words, or a file with decisions cannot be read.
+/// Returns an error if one of the variables is set to neither of its two words, or a file with decisions cannot be
+/// read.
 pub fn judge(env: &HostEnv, settings: &Settings, this_run: Option<bool>) -> Result<Folder> {
     let path = real(&env.workspace);
     let (trust, by) = decide(env, settings, &path, this_run)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The page.
 const PAGE: &str = include_str!("../../../../docs/compatibility-gemini-cli.md");
 
-/// What stands before the name of a test, and the folder that its path begins in.
+/// Prefixes of test names, each with the folder in which their paths begin.
 const FOLDERS: [(&str, &str); 9] = [
     ("toolgate-cli::it", "crates/toolgate-cli/tests/it"),
     ("toolgate-cli::partners", "crates/toolgate-cli/tests/partners"),

@@ -40,7 +40,7 @@ fn room() -> Room {
 /// A file below the home, the administrator's folder or the workspace, and its text.
 type File = (&'static str, &'static str);
 
-/// What becomes of a call of `read_file` with these files.
+/// The outcome of a call of `read_file` with these files.
 async fn became(files: &[File], arguments: Value) -> String {
     let room = room();
     let env = room.env();
@@ -105,7 +105,7 @@ async fn rules_that_cannot_be_used_are_never_taken() {
     let live = LiveSettings::read(env.clone(), SetupOptions::default()).map(drop);
     assert_eq!(live.unwrap_err().kind(), ErrorKind::Policy);
 
-    // Also where somebody takes the rules of such a book all the same.
+    // The rules of such a book deny every call, even for a caller that ignores the error.
     let permissions = toolgate::policy::Permissions::new(broken.rulebook().policy);
     let careless =
         Host::builder(setup.env.clone()).call_rules(CallRules { permissions, ..CallRules::default() }).build();

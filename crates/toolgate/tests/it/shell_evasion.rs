@@ -1,7 +1,7 @@
 //! Ways around a rule that denies a command: each row is decided, and run under two shells to prove what it really runs.
 //!
-//! Where namespaces cannot be made, the rows are decided and not run. The tests that run them say so on standard error, which nextest shows
-//! for them also when they pass.
+//! Without namespaces, the rows are decided but not run. The tests that run them say so on standard error, which
+//! nextest shows for them also when they pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,7 +25,7 @@ const UNPROVEN_MAX: usize = 120;
 /// Ordinary rows, at least.
 const ORDINARY_MIN: usize = 200;
 
-/// What is denied while ordinary commands are allowed.
+/// Commands that are denied while ordinary ones are allowed.
 const DENIED: [&str; 3] = ["npm publish", "git push", "rm -rf"];
 
 /// A way to a denied command.

@@ -44,7 +44,7 @@ fn is_held_back(ran: &[String], line: &str) -> bool {
     [Mode::Default, Mode::Yolo].into_iter().all(|mode| decide(&policy, line, mode) != Decision::Allow)
 }
 
-/// How many lines ran something, and what was milder.
+/// The number of lines that ran something, and the commands that the rules missed.
 fn try_lines(seed: u64, count: usize) -> Result<(usize, Vec<Milder>), NoShellRoom> {
     let mut room = ShellRoom::open(&shell_room_path().unwrap())?;
     let (mut dice, mut running, mut milder) = (Dice(seed), 0, Vec::new());

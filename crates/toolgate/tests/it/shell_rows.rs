@@ -11,7 +11,7 @@ use toolgate::{Asker, ServerName};
 use toolgate_testkit::shell_room::{NoShellRoom, ShellJob, ShellRoom, ShellRun};
 use toolgate_testkit::shell_room_path;
 
-/// How many rooms are in use at a time: commands mostly wait.
+/// Number of rooms in use at a time. Commands mostly wait, so this is no question of cores.
 const ROOMS: usize = 4;
 
 /// Long enough for a slow start of `npx` on a busy machine.
@@ -52,7 +52,7 @@ pub(crate) fn policy(denied: &[&str], allowed: &[&str]) -> Policy {
     Policy::new(default_rules().into_iter().chain(denied.chain(allowed).chain(everything).flatten()).collect())
 }
 
-/// What is decided about a command of the built-in server.
+/// The decision on a command of the built-in server.
 pub(crate) fn decide(policy: &Policy, command: &str, mode: Mode) -> Decision {
     let server = ServerName::new("workspace").unwrap();
     let (arguments, folder) = (json!({ "command": command }), Path::new("/home/me/project"));
@@ -81,7 +81,7 @@ pub(crate) struct Wanted {
     pub(crate) has_repository: bool,
 }
 
-/// What each command runs under `sh` and under `bash`, in that order.
+/// Runs each command under `sh` and under `bash`, and returns the two runs in that order.
 pub(crate) fn run_all(wanted: &[Wanted]) -> Result<Vec<[ShellRun; 2]>, NoShellRoom> {
     let program = shell_room_path().unwrap();
     let opened: Result<Vec<ShellRoom>, NoShellRoom> = (0..ROOMS).map(|_| ShellRoom::open(&program)).collect();

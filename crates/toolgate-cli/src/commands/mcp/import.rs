@@ -123,7 +123,7 @@ fn target(session: &Session, arguments: &Arguments) -> Result<Target> {
     Target::one(session, scope)
 }
 
-/// How much there is to write.
+/// The number of servers and restrictions that an import would write.
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     servers: usize,
@@ -142,7 +142,7 @@ impl Amount {
     }
 }
 
-/// What comes along with the servers of Gemini CLI. Where some of it stays behind, its servers are not trusted.
+/// Collects the restrictions that come with servers of Gemini CLI. If any of them is lost, those servers lose `trust`.
 fn taken(session: &Session, arguments: &Arguments, target: &Target, found: &mut Found) -> Result<Taken> {
     let text = text_of(&target.path)?.unwrap_or_default();
     let taken = Taken::of(&found.sources, session.env(), target, &text, &arguments.only);
@@ -234,7 +234,8 @@ fn decide(session: &Session, arguments: &Arguments, amount: Amount, target: &Tar
     }
 }
 
-/// Writes what restricts first, then the entries, all or none. Those that somebody else added meanwhile are left alone; their names.
+/// Writes the restrictions first, then the server entries, all or none. Returns the names of the entries that another
+/// process added meanwhile; they keep their content.
 fn write<'a>(
     session: &Session,
     target: &Target,

@@ -1,4 +1,4 @@
-//! What an import writes beside the settings: policy files and decisions about folders.
+//! Files that an import writes beside the settings: policy files and decisions about folders.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;

@@ -8,7 +8,7 @@ use toolgate::formats::{Restrictions, shell_command};
 use toolgate::policy::file::{self, FileSource, ParsedFile, Severity};
 use toolgate::policy::{Decision, Tier};
 
-/// Where that CLI looks at what follows from each list, as the priority of a rule in a policy of its own.
+/// Priorities that Gemini CLI gives to the rules from each list, on the scale of a policy file.
 const CONFIRMATION_REQUIRED: u16 = 350;
 const ALLOWED_TOOL: u16 = 300;
 const NOT_ALLOWED: u16 = 290;
@@ -31,7 +31,7 @@ const TOOLS: [&str; 9] = [
     "ShellTool",
 ];
 
-/// What comes along beside the settings.
+/// Items that the import carries over besides settings keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beside {
     /// There are policies.
@@ -67,7 +67,8 @@ pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<St
     (text.len() > before).then_some(text)
 }
 
-/// What is wrong with a policy file, as an import says it: it would stop whatever needs rules.
+/// The first error in a policy file, worded for the import report. A file with an error would block every command that
+/// needs rules.
 pub(crate) fn trouble_of(text: &str, path: &Path) -> Option<String> {
     let parsed = parsed(text, path);
     let first = parsed.findings.iter().find(|finding| finding.severity == Severity::Error)?;

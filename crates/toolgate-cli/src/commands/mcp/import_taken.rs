@@ -1,5 +1,6 @@
-//! What comes along with the servers of Gemini CLI: the lists and switches of its settings that restrict, its policies, its decisions about folders.
-//! What cannot be taken over is said, and then no server is trusted.
+//! Restrictions imported with the servers of Gemini CLI: lists and switches of its settings, policies, and decisions
+//! about folders.
+//! Anything that cannot be taken over is reported, and then no server is trusted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use crate::commands::mcp::scope::Target;
 /// The file of decisions about folders, beside the settings.
 const FOLDERS_FILE: &str = "trustedFolders.json";
 
-/// What comes along.
+/// Everything that is imported besides the servers, and everything that is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     /// Keys of the settings.
@@ -28,9 +29,9 @@ pub(crate) struct Taken {
     pub(crate) policies: Vec<PolicyTaken>,
     /// Decisions about folders.
     pub(crate) folders: Vec<FolderTaken>,
-    /// What stays behind, in words.
+    /// Restrictions that cannot be taken over, one message each. Servers are not trusted while there is one.
     pub(crate) lost: Vec<String>,
-    /// What stays behind and restricts nothing.
+    /// Items that are left out but restrict nothing, one message each.
     pub(crate) noted: Vec<String>,
 }
 
@@ -46,9 +47,9 @@ pub(crate) struct KeyTaken {
 /// A policy file.
 #[derive(Debug)]
 pub(crate) struct PolicyTaken {
-    /// Where it comes from.
+    /// The policy file of Gemini CLI.
     pub(crate) from: PathBuf,
-    /// Where it goes.
+    /// The policy file to be written.
     pub(crate) to: PathBuf,
     pub(crate) text: String,
     /// Whether the same text is there already.
@@ -63,7 +64,7 @@ pub(crate) struct FolderTaken {
 }
 
 impl Taken {
-    /// What comes along with these files. `text` is what stands in the settings that are changed.
+    /// Collects the restrictions from these files. `text` is the content of the settings file to be changed.
     pub(crate) fn of(sources: &[Source], env: &HostEnv, target: &Target, text: &str, only: &[String]) -> Self {
         let mut taken = Self::default();
         for source in sources.iter().filter(|source| source.imported.format == Format::GeminiCli) {
@@ -202,7 +203,8 @@ impl Taken {
         Some(PolicyTaken { from: from.to_owned(), to, text, is_there: there.is_some() })
     }
 
-    /// Decisions about folders. Trust is taken over where a folder brings nothing for toolgate; elsewhere somebody has to look at it.
+    /// Takes over decisions about folders. A trusted folder is taken over only if it brings nothing for toolgate; any
+    /// other needs a review by the person.
     fn folders_beside(&mut self, settings: &Path, env: &HostEnv) {
         let file = settings.with_file_name(FOLDERS_FILE);
         let (theirs, own) = match (Rules::read_file(&file, env), Rules::read(env)) {
@@ -244,7 +246,7 @@ impl Taken {
 }
 
 impl Source {
-    /// The same without `trust`, because what it was given with stays behind.
+    /// Removes `trust` from all servers, because the restrictions that it relied on (`lost`) are not imported.
     pub(crate) fn without_trust_for(&mut self, lost: &[String]) {
         for server in &mut self.imported.servers {
             if server.server.trust.take().is_some_and(|trust| trust.value) {

@@ -97,7 +97,8 @@ impl Search<'_> {
     }
 }
 
-/// What the settings say, with what only the authorization server can know: how clients come to be, and how they show who they are.
+/// Combines the endpoints of the settings with the values that only the authorization server knows: client
+/// registration and authentication.
 fn about_clients(own: &AuthorizationServer, published: AuthorizationServer) -> AuthorizationServer {
     AuthorizationServer {
         authorization_endpoint: own.authorization_endpoint.clone(),

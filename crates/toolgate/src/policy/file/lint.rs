@@ -13,7 +13,7 @@ use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
 use crate::settings::diagnostic::visible;
 use crate::shown_name::folded;
 
-/// What the names of policy files begin with that an import took over from Gemini CLI.
+/// Prefix of the names of policy files that an import took over from Gemini CLI.
 pub const TAKEN_OVER_PREFIX: &str = "gemini-cli-";
 
 /// The rules that can never match. `rules` are all of one run or of one file; only those that are written in files are reported.
@@ -54,7 +54,8 @@ fn findings_of(entry: &[&Rule], index: &Index<'_>) -> Vec<Finding> {
     shadowed.iter().map(warn).collect()
 }
 
-/// Whether a rule was saved by another program, or taken over from it: nobody has to put it right to use the others.
+/// Whether a rule was saved by another program, or taken over from it. Such a rule needs no correction before the
+/// others can be used.
 fn was_for_another_program(rule: &Rule) -> bool {
     let file = rule.origin.file.as_ref().and_then(|file| file.file_name()).and_then(|name| name.to_str());
     rule.is_saved_approval() || file.is_some_and(|name| name.starts_with(TAKEN_OVER_PREFIX))

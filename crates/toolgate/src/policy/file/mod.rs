@@ -99,7 +99,7 @@ pub fn parse(text: &str, source: &FileSource) -> ParsedFile {
     parse_within(text, source, &RegexBudget::default())
 }
 
-/// The same for one file of several: their regular expressions share a budget.
+/// Reads one of several policy files, whose regular expressions share a budget.
 #[must_use]
 pub fn parse_within(text: &str, source: &FileSource, budget: &RegexBudget) -> ParsedFile {
     let findings = Findings::new(text, source.shared_path());

@@ -214,7 +214,8 @@ pub(super) fn texts_that_could_be_meant(text: &str) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// Where a path may lead, in small letters. `None` when that may be anywhere. `~` is a home that is not known: it may be any folder above `base`, or the workspace folder.
+/// The places that a path may lead to, in lower case. `None` when it may lead anywhere. `~` is an unknown home: any
+/// folder above `base`, or the workspace folder.
 fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Option<Vec<Vec<String>>> {
     let mut places = Vec::new();
     let mut push = |path: &str, start: &Path| {
