@@ -7,7 +7,7 @@ use toolgate::RawJson;
 /// What is put together before it is written: most keys and texts fit.
 const PIECE_BYTES: usize = 192;
 
-/// Bytes written to a terminal in one call.
+/// Longest piece written to a terminal in one call, in bytes.
 const TERMINAL_PIECE_BYTES: usize = 64 * 1024;
 
 /// Writes one JSON value.

@@ -55,7 +55,7 @@ impl LiveSettings {
     /// Reads the settings of a run.
     ///
     /// # Errors
-    /// Returns an error if the administrator's limits are unknown, or a settings or policy file cannot be used.
+    /// Returns an error if the decisions about folders cannot be read, or a settings or policy file cannot be used.
     pub fn read(env: HostEnv, options: SetupOptions) -> Result<Self> {
         let setup = Setup::read(&env, &options)?;
         setup.usable()?;

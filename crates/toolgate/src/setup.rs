@@ -150,8 +150,8 @@ impl Setup {
         Err(broken.hint().map_or_else(|| error.clone(), |hint| error.clone().hinting(hint)))
     }
 
-    /// The state that every call of this run is checked against: rules, safety checkers, mode, and earlier grants. No
-    /// question is asked and no record is kept until the front end adds a confirmer and an audit sink.
+    /// The rules that every call of this run goes through: policy, safety checkers, mode, and earlier grants. No question
+    /// is asked and no record is kept until the front end adds a confirmer and an audit sink.
     ///
     /// # Errors
     /// Returns an error if a settings or policy file cannot be used, or the mode is forbidden.

@@ -194,7 +194,7 @@ impl UsedHost {
     }
 }
 
-/// Passes the stderr of servers on to the log file, and to the screen if details were requested.
+/// Writes the stderr of servers to the log file, and shows it on the screen if details were requested.
 fn let_servers_speak(host: &Host, printer: &Printer, wants_details: bool) {
     let talk = printer.talk();
     if !wants_details && !talk.has_log() {

@@ -335,7 +335,7 @@ fn what_gemini_cli_holds_back_comes_along() {
     assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
 }
 
-/// A restriction that cannot be taken over costs the servers their trust.
+/// Servers lose their `trust` if a restriction that was given beside it cannot be taken over.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
@@ -366,7 +366,8 @@ fn trust_does_not_come_without_its_restrictions() {
     }
 }
 
-/// Saved approvals end with the switch that allows them, and they never override a rule of the person.
+/// Saved approvals do not count while `security.disableAlwaysAllow` is on. A rule of the person that they shadow is no
+/// error.
 #[test]
 fn saved_approvals_are_no_more_than_approvals() {
     let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace();

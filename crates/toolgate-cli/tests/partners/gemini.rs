@@ -221,7 +221,7 @@ impl Home {
     }
 }
 
-/// The decision of toolgate. A tool that cannot be reached counts as denied.
+/// The decision of toolgate on one call. A tool that cannot be reached counts as denied.
 fn decided_here(room: &Room, server: &str, tool: &str, args: &Value, (mode, headless): (&str, bool)) -> String {
     let server = if server.is_empty() { "workspace" } else { server };
     let (name, args) = (format!("{server}__{tool}"), args.to_string());

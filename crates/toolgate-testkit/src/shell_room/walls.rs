@@ -65,7 +65,7 @@ pub(super) fn build(stub: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The current mounts, with the flags that a remount must keep.
+/// The current mounts, each with the flags that a remount must keep.
 fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let flag = |name: &str| match name {

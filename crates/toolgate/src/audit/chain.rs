@@ -23,7 +23,7 @@ pub(super) mod kind {
     pub(in crate::audit) const STARTED: &str = "started";
     /// A call, and how it ended.
     pub(in crate::audit) const CALL: &str = "call";
-    /// A change of permissions: rules, grants, trust or settings.
+    /// A change of permissions, such as rules, grants, trust or settings.
     pub(in crate::audit) const PERMISSION: &str = "permission";
     /// A torn line was found and taken away.
     pub(in crate::audit) const REPAIRED: &str = "repaired";

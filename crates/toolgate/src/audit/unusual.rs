@@ -1,4 +1,4 @@
-//! Detection of unusual calls: a new tool of a server known for weeks, a burst, or a first write to a server that was
+//! Detection of unusual calls: a new tool of a well-known server, a burst, or the first write to a server that was
 //! only read from.
 
 use std::collections::BTreeMap;

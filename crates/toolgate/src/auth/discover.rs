@@ -43,7 +43,7 @@ pub(crate) struct Discovered {
     pub(crate) is_dpop_required: bool,
     /// Whether nothing was published, and the endpoints are those that 2025-03-26 takes for granted.
     pub(crate) is_fallback: bool,
-    /// Attempts to find values that the settings leave out, one message each. Only failed attempts are listed.
+    /// Failed attempts to find values that the settings leave out, one message each.
     pub(crate) tried: Vec<String>,
 }
 

@@ -110,8 +110,8 @@ fn check_document(address: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).hinting("it looks like `https://example.com/oauth/client.json`"))
 }
 
-/// The error for an authorization server that knows no client of ours. `tried` lists the failed attempts to find a
-/// registration endpoint.
+/// The error when no client is known and the authorization server registers none by itself. `tried` lists the failed
+/// attempts to find a registration endpoint.
 pub(crate) fn unknown_client(issuer: &str, redirect_uri: Option<&str>, tried: &[String]) -> Error {
     let mut message = format!("the authorization server {} registers no clients by itself", visible(issuer, &[]));
     for (at, one) in tried.iter().enumerate() {

@@ -42,7 +42,7 @@ pub const AUDIT_ADJUSTMENTS_MAX: usize = 16;
 /// Schemas looked at to learn which arguments of one call are secret; references may go in circles.
 pub const AUDIT_SCHEMA_LOOKUPS_MAX: usize = 10_000;
 
-/// Wait for another process that writes to the audit log; one record takes microseconds.
+/// Longest wait for another process that writes to the audit log; one record takes microseconds.
 pub const AUDIT_LOCK_MS: u64 = 5_000;
 
 /// Pause between two attempts to lock the audit log.
@@ -51,11 +51,11 @@ pub const AUDIT_LOCK_PAUSE_MS: u64 = 1;
 /// Longest time that records wait for the disk when they are flushed at intervals.
 pub const AUDIT_FSYNC_MS: u64 = 1_000;
 
-/// Time that a writer keeps the lock of the audit log after its last record: longer than the gap between two calls in
+/// Time that a writer keeps the audit log locked after its last record. It is longer than the gap between two calls in
 /// a row.
 pub const AUDIT_TURN_MS: u64 = 2;
 
-/// Longest time that a writer without a pause keeps the lock of the audit log.
+/// Longest time that a writer without a pause keeps the audit log locked.
 pub const AUDIT_TURN_MS_MAX: u64 = 8;
 
 /// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.

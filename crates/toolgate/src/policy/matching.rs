@@ -94,7 +94,7 @@ fn server_fits(ranked: &Ranked, subject: &Subject<'_>) -> bool {
     match (&ranked.rule.server, ranked.reach) {
         (ServerPattern::Any, _) => true,
         (ServerPattern::BuiltIn(name), _) => facts.builtin == Some(name),
-        // A star permits other servers, but not files and the shell.
+        // A rule with a `*` for the server permits calls of other servers, but not of the built-in one.
         (ServerPattern::Named(name), Reach::Permission) => {
             name.matches(facts.server) && (facts.builtin.is_none() || matches!(name, NamePattern::Exact(_)))
         }

@@ -174,7 +174,7 @@ struct Gathering<'a> {
     is_named: bool,
     /// Whether answers that Gemini CLI saved do not count.
     forgets_approvals: bool,
-    /// The memory and number of regular expressions left for each tier.
+    /// The budget for regular expressions that is left in each tier.
     budgets: BTreeMap<Tier, RegexBudget>,
 }
 
@@ -237,8 +237,8 @@ impl Gathering<'_> {
         }
     }
 
-    /// Adds the files of a run in the administrator's tier. A flag is not an administrator's word, so their
-    /// permissions do not count.
+    /// Adds the files of a run in the administrator's tier. Anyone can pass a flag, so rules in them that allow
+    /// something are left out.
     fn restricting(&mut self, paths: &[PathBuf]) {
         let (rules_before, files_before) = (self.rules.len(), self.book.files.len());
         self.is_named = true;

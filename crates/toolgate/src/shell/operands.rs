@@ -63,7 +63,7 @@ impl SimpleCommand {
     }
 }
 
-/// The meaning of a word for the search for files.
+/// The kind of a word on a command line: a file or not.
 enum Kind<'a> {
     NoFile,
     File(&'a str),

@@ -11,7 +11,7 @@ use toolgate::{Asker, ServerName};
 use toolgate_testkit::shell_room::{NoShellRoom, ShellJob, ShellRoom, ShellRun};
 use toolgate_testkit::shell_room_path;
 
-/// Number of rooms in use at a time. Commands mostly wait, so this is no question of cores.
+/// Number of rooms in use at a time. Commands spend most of their time waiting.
 const ROOMS: usize = 4;
 
 /// Long enough for a slow start of `npx` on a busy machine.

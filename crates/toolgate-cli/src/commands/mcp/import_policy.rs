@@ -8,7 +8,7 @@ use toolgate::formats::{Restrictions, shell_command};
 use toolgate::policy::file::{self, FileSource, ParsedFile, Severity};
 use toolgate::policy::{Decision, Tier};
 
-/// Priorities that Gemini CLI gives to the rules from each list, on the scale of a policy file.
+/// Priorities of rules made from the lists of Gemini CLI. They match the priorities that it gives each list itself.
 const CONFIRMATION_REQUIRED: u16 = 350;
 const ALLOWED_TOOL: u16 = 300;
 const NOT_ALLOWED: u16 = 290;

@@ -1,5 +1,5 @@
-//! Restrictions imported with the servers of Gemini CLI: lists and switches of its settings, policies, and decisions
-//! about folders.
+//! Restrictions imported with the servers of Gemini CLI. They are lists and switches of its settings, policies, and
+//! decisions about folders.
 //! Anything that cannot be taken over is reported, and then no server is trusted.
 
 use std::collections::BTreeSet;
@@ -203,8 +203,8 @@ impl Taken {
         Some(PolicyTaken { from: from.to_owned(), to, text, is_there: there.is_some() })
     }
 
-    /// Takes over decisions about folders. A trusted folder is taken over only if it brings nothing for toolgate; any
-    /// other needs a review by the person.
+    /// Takes over decisions about folders. Distrust is always taken over. Trust is taken over only for a folder that
+    /// brings nothing for toolgate; the person reviews the others with `toolgate trust`.
     fn folders_beside(&mut self, settings: &Path, env: &HostEnv) {
         let file = settings.with_file_name(FOLDERS_FILE);
         let (theirs, own) = match (Rules::read_file(&file, env), Rules::read(env)) {

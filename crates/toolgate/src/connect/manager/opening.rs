@@ -106,7 +106,7 @@ impl ConnectionManager {
     }
 }
 
-/// The error of a failed start. If the server was too slow, the hint names the keys that give it more time.
+/// The error of a failed connection. If the server was too slow, the hint names the keys that give it more time.
 fn with_time_hint(config: &ServerConfig, error: WireError, last_words: &str) -> Error {
     let is_slow = matches!(error, WireError::NotAnswering { .. });
     let error = with_env_hint(config, Error::of_server(&config.name, error), last_words);

@@ -18,8 +18,8 @@ const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BY
 const TWO_RULES: &str = "Write two rules: a plain pattern for what is meant, \
     and one of a higher priority and the other decision for the exception";
 
-/// Memory and number left for all expressions of one owner, however many files it has. An owner is the folder, an
-/// extension, the person or the administrator.
+/// Budget for the regular expressions of one owner, however many files it has. An owner is the folder, an extension,
+/// the person or the administrator.
 #[derive(Clone, Debug)]
 pub struct RegexBudget(Arc<Left>);
 
