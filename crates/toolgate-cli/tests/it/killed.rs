@@ -114,9 +114,11 @@ fn what_a_server_leaves_behind_out_of_reach_is_named() {
         let said = room.run("tools leaves --fresh").stderr;
         let named: Vec<&str> = said.lines().filter(|line| line.contains("it is out of reach")).collect();
         assert_eq!(named.len(), 1, "{left}: {said}");
-        for part in ["a process has left the group of its server", "leaves", "sleep"] {
+        for part in ["a process has left the group of its server", "leaves"] {
             assert!(named[0].contains(part), "{left}: {said}");
         }
+        // On a loaded machine the process is seen before it has become `sleep`.
+        assert!(["sleep", "setsid"].iter().any(|program| named[0].contains(program)), "{left}: {said}");
         assert!(!room.run("tools polite --fresh").stderr.contains("out of reach"), "nobody else is meant");
     }
 }

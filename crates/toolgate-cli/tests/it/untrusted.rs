@@ -78,6 +78,7 @@ const COMMANDS: &[(&str, There)] = &[
     ("audit show", Works),
     ("audit verify", Works),
     ("audit stats", Works),
+    ("audit check", Works),
     ("doctor", Finds),
     ("trust --list", Works),
     ("trust --deny", Works),

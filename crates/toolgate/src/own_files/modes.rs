@@ -16,6 +16,9 @@ const STICKY: u32 = 0o1000;
 /// A folder whose files are the person's to share: programs that extensions bring.
 const EXTENSIONS: &str = "extensions";
 
+/// The folder of the shared runtime. It is refused while others can enter it: a socket in it may be theirs, and a narrower mode would hide that.
+const RUNTIME: &str = "run";
+
 /// Narrows the folder, everything in it, and what is in those of its folders that were open to others. Links are not followed, and what
 /// belongs to others is left alone. A folder that is in order costs one look at each of its entries.
 ///
@@ -31,6 +34,9 @@ pub(crate) fn narrow(folder: &Path) -> io::Result<()> {
     narrow_one(folder, &about)?;
     for entry in fs::read_dir(folder)?.take(OWN_FILES_LISTED_MAX) {
         let entry = entry?;
+        if entry.file_name() == RUNTIME {
+            continue;
+        }
         // It may have gone meanwhile.
         let Ok(about) = fs::symlink_metadata(entry.path()) else { continue };
         if narrow_one(&entry.path(), &about)? && about.is_dir() && entry.file_name() != EXTENSIONS {
@@ -103,12 +109,13 @@ mod tests {
             ("audit/deep/file", 0o640, 0o600),
             ("extensions", 0o755, 0o700),
             ("extensions/program", 0o755, 0o755),
+            ("run", 0o755, 0o755),
             ("closed", 0o700, 0o700),
             ("closed/shared", 0o644, 0o644),
         ];
         for (name, _, _) in cases {
             let path = home.join(name);
-            let is_folder = matches!(name, "" | "audit" | "audit/deep" | "extensions" | "closed");
+            let is_folder = matches!(name, "" | "audit" | "audit/deep" | "extensions" | "run" | "closed");
             if is_folder { fs::create_dir(&path).unwrap() } else { fs::write(&path, "x").unwrap() }
         }
         let outside = room.path().join("outside");
