@@ -81,7 +81,7 @@ pub(crate) fn has_more_parts_than(json: &[u8], max: usize) -> bool {
         }
         walk.at += 1;
     }
-    false
+    parts > max
 }
 
 struct Walk<'a> {
