@@ -47,7 +47,7 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
     {
         return false;
     }
-    if (NODES.contains(&name) && preloads(arguments)) || (name == "perl" && arguments.iter().any(loads_code)) {
+    if preloads(name, arguments) || (name == "perl" && arguments.iter().any(loads_code)) {
         return true;
     }
     let mut words = arguments.iter();
@@ -83,17 +83,25 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
     true
 }
 
-/// Programs that run JavaScript.
-const NODES: [&str; 7] = ["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"];
+/// Interpreters, with the options that load a file before the script.
+const LOADING: &[(&[&str], &[&str])] = &[
+    (
+        &["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"],
+        &["--require", "--import", "--loader", "--experimental-loader", "--preload", "-r"],
+    ),
+    (&["lua", "luajit", "texlua"], &["-l"]),
+    (&["julia"], &["-L", "--load"]),
+];
 
 /// Whether an option before the script loads a file that runs before it.
-fn preloads(arguments: &[Word]) -> bool {
-    const LOADING: [&str; 6] = ["--require", "--import", "--loader", "--experimental-loader", "--preload", "-r"];
+fn preloads(name: &str, arguments: &[Word]) -> bool {
     const VALUED: [&str; 7] = ["-e", "-p", "-pe", "-C", "--conditions", "--eval", "--print"];
+    let Some((_, loading)) = LOADING.iter().find(|(names, _)| names.contains(&name)) else { return false };
+    let loads = |option: &str| loading.iter().any(|it| option == *it || (it.len() == 2 && option.starts_with(it)));
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let option = word.head.split('=').next().unwrap_or_default();
-        if LOADING.contains(&option) || option.starts_with("-r") {
+        if loads(option) {
             return true;
         }
         if !option.starts_with('-') {
