@@ -24,8 +24,6 @@ enum Harmless {
     Programs(&'static [&'static str]),
     /// A text without these parts, in lower case.
     Without(&'static [&'static str]),
-    /// A file other than the input.
-    Files,
 }
 
 const PLAIN: Acting =
@@ -142,13 +140,7 @@ const TABLE: &[Acting] = &[
         ],
         ..PLAIN
     },
-    Acting {
-        programs: &["make", "gmake", "bmake", "remake"],
-        shorts: "f",
-        longs: &["--file", "--makefile"],
-        harmless: Harmless::Files,
-        ..PLAIN
-    },
+    Acting { programs: &["make", "gmake", "bmake", "remake"], shorts: "f", longs: &["--file", "--makefile"], ..PLAIN },
     Acting { programs: &["cmake"], shorts: "E", ..PLAIN },
     Acting {
         programs: &["ctest"],
@@ -203,7 +195,11 @@ const TABLE: &[Acting] = &[
         parts: &["\\!", "system", "pager", "edit"],
         ..PLAIN
     },
-    Acting { programs: &["sqlite3"], parts: &[".sh", ".sy", ".lo", "edit(", "|", "load_extension"], ..PLAIN },
+    Acting {
+        programs: &["sqlite3"],
+        parts: &[".sh", ".sy", ".lo", ".rea", ".onc", ".exc", "edit(", "|", "load_extension", "-init"],
+        ..PLAIN
+    },
     Acting { programs: &["gpg", "gpg2"], longs: &["--photo-viewer", "--agent-program", "--dirmngr-program"], ..PLAIN },
     Acting { programs: &["fzf", "sk"], longs: &["--preview", "--bind"], parts: &["execute", "become"], ..PLAIN },
     Acting { programs: &["rg"], longs: &["--pre", "--hostname-bin"], ..PLAIN },
@@ -241,8 +237,17 @@ fn reads_commands(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
+/// Whether the subcommand of `npm` is `test`. Later words can be options of it, with one program or folder as their value, but neither another
+/// subcommand nor a command with words.
+fn is_npm_test(word: &Word) -> bool {
+    matches!(word.literal.as_deref(), Some("test" | "tst" | "t"))
+}
+
 impl Acting {
     fn acts(&self, program: &str, arguments: &[Word]) -> bool {
+        if program == "npm" && arguments.first().is_some_and(is_npm_test) {
+            return arguments.iter().enumerate().any(|(at, word)| self.is_option(word, arguments.get(at + 1)));
+        }
         let first = arguments.first().filter(|_| program.ends_with("tar"));
         // `tar cIf program file`: letters without a dash, whose values follow in their order.
         let is_bundle = first.is_some_and(|word| !word.head.starts_with('-') && word.head.contains(['I', 'F']));
@@ -310,7 +315,6 @@ impl Acting {
                     let first = value.split_whitespace().next().unwrap_or_default();
                     programs.contains(&first) && !value.to_ascii_lowercase().contains("command")
                 }
-                Harmless::Files => value != "-" && !value.is_empty() && !value.starts_with("/dev/"),
                 Harmless::Without(parts) => {
                     let value = value.to_ascii_lowercase();
                     !parts.iter().any(|part| value.contains(part))

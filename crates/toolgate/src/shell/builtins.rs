@@ -109,6 +109,47 @@ fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadabl
     }
 }
 
+/// Whether a test or `printf` may be given an option, and a name with a subscript, that stand elsewhere in the text: `set -- -v 'a[$(…)]'`.
+pub(super) fn check_together(text: &str, commands: &[SimpleCommand]) -> Result<(), Unreadable> {
+    if !has_running_subscript(text) {
+        return Ok(());
+    }
+    let is_open = |word: &Word| word.literal.is_none() && "-v".starts_with(word.head.get(..2).unwrap_or(&word.head));
+    let takes_any = |command: &&SimpleCommand| {
+        let names = command.program().is_some_and(|program| matches!(program, "test" | "[" | "printf" | "wait"));
+        names && command.words.iter().skip(1).any(is_open)
+    };
+    match commands.iter().find(takes_any) {
+        Some(command) => Err(Unreadable::because(format!(
+            "`{}` may be given a name with a subscript, in which commands are run",
+            excerpt(&command.text)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a text has a subscript in which something is substituted. Quotes and backslashes may part it.
+fn has_running_subscript(text: &str) -> bool {
+    let text = text.replace(['\\', '\'', '"'], "");
+    let is_letter = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    let mut begins =
+        text.match_indices('[').filter(|(at, _)| text.get(..*at).is_some_and(|it| it.ends_with(is_letter)));
+    begins.any(|(at, _)| {
+        let mut depth = 0_usize;
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.char_indices().find(|(_, sign)| {
+            depth = match sign {
+                '[' => depth + 1,
+                ']' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            depth == 0
+        });
+        let inner = end.map_or(rest, |(length, _)| rest.get(..length).unwrap_or_default());
+        inner.contains("$(") || inner.contains('`') || inner.contains("${")
+    })
+}
+
 /// Ends of names of variables whose value other programs run, or take options from.
 const OTHERS_RUN: [&str; 26] = [
     "ASKPASS",
@@ -156,6 +197,66 @@ fn is_run_elsewhere(assignment: &str) -> bool {
     is_named && !is_harmless
 }
 
+/// Variables that name files or folders from which programs take what they run.
+const LEADING: [&str; 26] = [
+    "BUNDLE_GEMFILE",
+    "CLASSPATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "GCONV_PATH",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_PROXY_COMMAND",
+    "GIT_TEMPLATE_DIR",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LUA_INIT",
+    "MAKEFILES",
+    "NODE_PATH",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERLLIB",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
+    "RUBYLIB",
+    "ZDOTDIR",
+];
+
+/// Variables with options of interpreters.
+const INTERPRETER_OPTIONS: [&str; 7] =
+    ["BUN_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "_JAVA_OPTIONS"];
+
+/// Options of interpreters that load a file.
+const LOADING_OPTIONS: [&str; 9] =
+    ["--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent", "-agent", "-r", "-M"];
+
+/// Whether an assignment leads programs to files that they run. Which files those are is not looked into.
+fn leads_to_files(assignment: &str) -> bool {
+    let Some((name, value)) = assignment.split_once('=') else { return false };
+    let (name, value) = (name.trim_end_matches('+'), value.replace(['\'', '"'], ""));
+    if INTERPRETER_OPTIONS.contains(&name) {
+        let loads = |piece: &str| LOADING_OPTIONS.iter().any(|option| piece.starts_with(option));
+        return value.split_whitespace().any(loads);
+    }
+    if name == "PATH" {
+        let is_relative = |folder: &str| {
+            !folder.starts_with(['/', '$', '~']) || folder.starts_with("$PWD") || folder.starts_with("${PWD}")
+        };
+        return !value.is_empty() && value.split(':').any(is_relative);
+    }
+    LEADING.contains(&name) && !matches!(value.as_str(), "" | "/dev/null")
+}
+
+/// Whether an assignment says where the settings of the person are, which `git` runs.
+fn moves_home(assignment: &str) -> bool {
+    matches!(assignment.split('=').next(), Some("HOME" | "XDG_CONFIG_HOME")) && assignment.contains('=')
+}
+
 impl SimpleCommand {
     /// Whether it sets a variable whose value a shell runs, or another program.
     pub(super) fn sets_run_variable(&self) -> bool {
@@ -163,11 +264,20 @@ impl SimpleCommand {
         let is_declaration = self.program().is_some_and(|program| {
             matches!(program_name(program), "export" | "declare" | "typeset" | "readonly" | "local" | "env")
         });
-        if self.assignments.iter().any(|assignment| is_run_elsewhere(assignment)) {
+        let may_run = |assignment: &str| is_run_elsewhere(assignment) || leads_to_files(assignment);
+        if self.assignments.iter().any(|assignment| may_run(assignment)) {
             return true;
         }
-        let words = self.words.get(1..).unwrap_or_default().iter().filter(|_| is_declaration);
-        if words.map(|word| word.literal.as_deref().unwrap_or(&word.raw)).any(is_run_elsewhere) {
+        // Without a program behind them, assignments hold for all that follows.
+        if (self.is_git() || self.words.is_empty()) && self.assignments.iter().any(|it| moves_home(it)) {
+            return true;
+        }
+        let mut words = self.words.get(1..).unwrap_or_default().iter().filter(|_| is_declaration);
+        let written = |word: &Word| {
+            let text = word.literal.as_deref().unwrap_or(&word.raw);
+            may_run(text) || (self.program() != Some("env") && moves_home(text))
+        };
+        if words.any(written) {
             return true;
         }
         self.assignments.iter().map(String::as_str).chain(declared.filter(|_| is_declaration)).any(|text| {

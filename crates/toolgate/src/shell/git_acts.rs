@@ -113,7 +113,7 @@ const OPTIONS: [&str; 12] = [
 ];
 
 /// Parts of the names of settings whose value is run, or leads to what is.
-const SETTINGS: [&str; 30] = [
+const SETTINGS: [&str; 31] = [
     "alias",
     "askpass",
     "browser",
@@ -140,6 +140,7 @@ const SETTINGS: [&str; 30] = [
     "path",
     "protocol",
     "sendemail",
+    "template",
     "textconv",
     "update",
     "vcs",
@@ -184,7 +185,7 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
     let is_marked = |word: &Word| {
         let head = word.head.split('=').next().unwrap_or_default();
         let shortened =
-            head.len() > 3 && OPTIONS.iter().any(|option| option.starts_with(head) || head.starts_with(option));
+            head.len() > 2 && OPTIONS.iter().any(|option| option.starts_with(head) || head.starts_with(option));
         // What follows `ext::` is run to reach the other side.
         shortened || word.head.starts_with("ext::") || word.head.contains("=ext::") || word.head.starts_with("fd::")
     };
@@ -194,10 +195,17 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
             "submodule" => rest.iter().any(|word| word.literal.as_deref().is_none_or(|text| text == "foreach")),
             "rebase" => has('x'),
             "grep" => has('O'),
-            "clone" => has('u') || has('c'),
+            "clone" => has('u') || has('c') || rest.iter().any(is_template),
+            "init" => rest.iter().any(is_template),
             "config" => config_acts(rest),
             _ => false,
         }
+}
+
+/// Whether an option brings the hooks of another folder into a new repository. It may be written shortened.
+fn is_template(word: &Word) -> bool {
+    let name = word.head.split('=').next().unwrap_or_default();
+    name.len() > 2 && "--template".starts_with(name)
 }
 
 fn config_acts(words: &[Word]) -> bool {

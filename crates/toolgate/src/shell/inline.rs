@@ -31,8 +31,8 @@ const SHOWING: [&str; 8] = ["--version", "--help", "-V", "-v", "-h", "version", 
 /// Whether a program is given a text that may run others, or reads one from its input.
 pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
     match program {
-        "sed" | "ssed" => sed_runs(arguments),
-        "awk" | "mawk" | "nawk" | "original-awk" => awk_runs(arguments),
+        "sed" | "ssed" | "psed" => sed_runs(arguments),
+        name if name.ends_with("awk") => awk_runs(arguments),
         _ => {
             let name = program.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.' || sign == '-');
             let known = INTERPRETERS.iter().find(|(names, ..)| names.contains(&name));
@@ -48,16 +48,21 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
     {
         return false;
     }
+    if preloads(name, arguments) || (name == "perl" && arguments.iter().any(loads_code)) {
+        return true;
+    }
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if word.may_be_any() || matches!(word.head.as_str(), "-" | "/dev/stdin" | "/proc/self/fd/0") {
             return true;
         }
         let Some(option) = word.head.strip_prefix('-') else {
-            return matches!(word.head.as_str(), "eval" | "repl") && matches!(name, "deno");
+            // Of these languages no other file is common than one that runs programs.
+            return matches!(name, "tclsh" | "wish" | "jshell")
+                || (matches!(word.head.as_str(), "eval" | "repl") && matches!(name, "deno"));
         };
         if longs.iter().any(|long| word.head.split('=').next() == Some(long)) {
-            return !word.head.contains('=') || !words.next().is_some_and(|text| is_plain(name, text.shown()));
+            return true;
         }
         if option.starts_with('-') {
             continue;
@@ -77,6 +82,53 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
     }
     // Without a file it reads its input.
     true
+}
+
+/// Interpreters, with the options that load a file before the script.
+const LOADING: &[(&[&str], &[&str])] = &[
+    (
+        &["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"],
+        &["--require", "--import", "--loader", "--experimental-loader", "--preload", "-r"],
+    ),
+    (&["lua", "luajit", "texlua"], &["-l"]),
+    (&["julia"], &["-L", "--load"]),
+];
+
+/// Whether an option before the script loads a file that runs before it.
+fn preloads(name: &str, arguments: &[Word]) -> bool {
+    const VALUED: [&str; 7] = ["-e", "-p", "-pe", "-C", "--conditions", "--eval", "--print"];
+    let Some((_, loading)) = LOADING.iter().find(|(names, _)| names.contains(&name)) else { return false };
+    let loads = |option: &str| loading.iter().any(|it| option == *it || (it.len() == 2 && option.starts_with(it)));
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let option = word.head.split('=').next().unwrap_or_default();
+        if loads(option) {
+            return true;
+        }
+        if !option.starts_with('-') {
+            return false;
+        }
+        if VALUED.contains(&word.head.as_str()) {
+            words.next();
+        }
+    }
+    false
+}
+
+/// Whether an option of `perl` has a value that is code: a module, a debugger or a separator that is more than a name. Letters before it may
+/// stand in the same word.
+fn loads_code(word: &Word) -> bool {
+    let Some(letters) = word.head.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
+    let Some((at, letter)) = letters.char_indices().find(|(_, letter)| "MmdDVFeEiIx".contains(*letter)) else {
+        return false;
+    };
+    let value = letters.get(at + 1..).unwrap_or_default();
+    let is_name = |sign: char| sign.is_ascii_alphanumeric() || "_:=,./-+".contains(sign);
+    match letter {
+        'M' | 'm' | 'd' | 'D' | 'V' => word.literal.is_none() || !value.chars().all(is_name),
+        'F' => word.literal.is_none() || value.contains(['(', '{', '@', '$', '`']),
+        _ => false,
+    }
 }
 
 /// Whether a later word gives another text.
@@ -141,8 +193,64 @@ const PYTHON_REACHING: [&str; 34] = [
     "webbrowser",
 ];
 
+/// Modules by which no other program is reached, unless by a name that is looked for.
+const PYTHON_MODULES: [&str; 38] = [
+    "base64",
+    "binascii",
+    "bisect",
+    "calendar",
+    "collections",
+    "csv",
+    "datetime",
+    "decimal",
+    "difflib",
+    "fractions",
+    "functools",
+    "glob",
+    "hashlib",
+    "heapq",
+    "hmac",
+    "html",
+    "ipaddress",
+    "itertools",
+    "json",
+    "math",
+    "os",
+    "pathlib",
+    "platform",
+    "pprint",
+    "random",
+    "re",
+    "secrets",
+    "shutil",
+    "socket",
+    "statistics",
+    "string",
+    "sys",
+    "textwrap",
+    "time",
+    "tomllib",
+    "unicodedata",
+    "urllib",
+    "uuid",
+];
+
+/// Whether all that a text in Python imports is known to reach no other program.
+fn imports_plainly(text: &str) -> bool {
+    let is_known = |name: &str| PYTHON_MODULES.contains(&name.trim().split(['.', ' ']).next().unwrap_or_default());
+    text.split([';', '\n', '\r', ':']).map(str::trim).filter(|part| part.contains("import")).all(|part| {
+        match (part.strip_prefix("from "), part.strip_prefix("import ")) {
+            (Some(rest), _) => is_known(rest),
+            (None, Some(rest)) => !rest.contains("import") && rest.split(',').all(is_known),
+            (None, None) => false,
+        }
+    })
+}
+
 fn is_plain_python(text: &str) -> bool {
-    !PYTHON_REACHING.iter().any(|name| text.to_ascii_lowercase().contains(name)) && !text.contains('$')
+    imports_plainly(text)
+        && !PYTHON_REACHING.iter().any(|name| text.to_ascii_lowercase().contains(name))
+        && !text.contains('$')
 }
 
 fn is_plain_node(text: &str) -> bool {
@@ -190,7 +298,7 @@ fn is_substitution(text: &str) -> bool {
         && flags.is_some_and(|flags| flags.trim().chars().all(|flag| "gimsx".contains(flag)))
 }
 
-/// Options of `sed` and of `awk`, which both have `-e text` and `-f file`.
+/// Options of `sed` and of `awk`, which both have `-e text` and `-f file`; what a file says is not known.
 struct Language {
     /// The long name of the option for a text.
     long: &'static str,
@@ -208,7 +316,6 @@ const AWK: Language = Language { long: "source", valued: "Fv", attached: None };
 fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Word>> {
     let mut texts = Vec::new();
     let mut operands = Vec::new();
-    let mut has_file = false;
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if word.may_be_any() {
@@ -223,7 +330,9 @@ fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Wor
             if name.len() > 1 && language.long.starts_with(name) {
                 texts.push(if long.contains('=') { word } else { words.next()? });
             }
-            has_file |= name.len() > 1 && "file".starts_with(name);
+            if name.len() > 1 && "file".starts_with(name) {
+                return None;
+            }
             continue;
         }
         let takes = |letter: char| letter == 'e' || letter == 'f' || language.valued.contains(letter);
@@ -234,12 +343,11 @@ fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Wor
         let value = if at + 1 == option.len() { words.next()? } else { word };
         match letter {
             'e' => texts.push(value),
-            'f' if value.head == "-" || value.head.contains("/dev/") => return None,
-            'f' => has_file = true,
+            'f' => return None,
             _ => {}
         }
     }
-    if texts.is_empty() && !has_file {
+    if texts.is_empty() {
         texts.extend(operands.iter().find(|word| word.literal.as_deref() != Some("")));
     }
     Some(texts)
@@ -271,7 +379,7 @@ fn without_option(text: &str) -> &str {
 fn awk_runs(arguments: &[Word]) -> bool {
     let Some(texts) = scripts(arguments, &AWK) else { return true };
     let loads =
-        |word: &Word| word.head.starts_with("-l") || word.head.starts_with("-i") || word.head.starts_with("--load");
+        |word: &Word| ["-l", "-i", "-E", "--load", "--inc", "--exe"].iter().any(|option| word.head.starts_with(option));
     arguments.iter().any(loads) || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
 }
 

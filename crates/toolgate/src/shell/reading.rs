@@ -27,6 +27,7 @@ pub(super) struct Around {
 pub(super) fn commands(text: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
     let mut found = Vec::new();
     read_into(text, &Around::default(), &mut found)?;
+    builtins::check_together(text, &found)?;
     Ok(found)
 }
 
