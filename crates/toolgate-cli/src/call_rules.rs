@@ -6,8 +6,8 @@ use toolgate::audit::{
     AlertCommands, AlertRules, ArgumentsKept, AuditOptions, AuditSink as _, FileAudit, Fsync, Unusual, UnusualUse,
 };
 use toolgate::call::{CallRules, Confirmer, NobodyConfirms};
-use toolgate::policy::{Permissions, Presence};
-use toolgate::rulebook::{Rulebook, grants_last_in_run, lasting_of_run, mode_of_run};
+use toolgate::policy::Presence;
+use toolgate::rulebook::Rulebook;
 use toolgate::settings::Settings;
 use toolgate::{Asker, Setup};
 
@@ -79,16 +79,9 @@ pub(crate) fn for_listing(session: &Session, setup: &Setup) -> Result<CallRules>
 
 fn common(session: &Session, setup: &Setup, presence: Presence, rulebook: Rulebook) -> Result<CallRules> {
     Ok(CallRules {
-        permissions: Permissions::new(rulebook.policy),
-        checkers: rulebook.checkers,
         grants: Some(session.grants(&setup.env)),
-        mode: mode_of_run(session.options().mode(), &setup.settings, &setup.folder)?,
         presence,
-        folder_is_trusted: setup.folder.is_vouched_for(),
-        folder_is_distrusted: !setup.folder.is_trusted(),
-        lasting: lasting_of_run(&setup.settings),
-        grants_last: grants_last_in_run(&setup.settings),
-        ..CallRules::default()
+        ..setup.call_rules_of(rulebook, session.options().mode())?
     })
 }
 

@@ -283,8 +283,7 @@ impl Host {
         if let Some(error) = rules.error() {
             return Err(error);
         }
-        self.calls.permissions().replace_base(rules.policy.clone());
-        self.calls.set_checkers(&rules.checkers);
+        self.calls.use_rules(rules);
         Ok(())
     }
 

@@ -362,6 +362,9 @@ pub const LOOKED_FROM_FOLDERS_MAX: usize = 16;
 /// Ways in which the text of one path is read; an honest one has two or three, and each costs a look at the file system.
 pub const PATH_READINGS_MAX: usize = 32;
 
+/// All readings of one text together.
+pub const PATH_READINGS_BYTES_MAX: usize = 32 * 1024 * 1024;
+
 /// One entry of a list of tools: a name, and a command, a path or an address after it.
 pub const FILTER_ENTRY_BYTES_MAX: usize = 4_096;
 

@@ -14,7 +14,7 @@ use crate::formats;
 use crate::grants::Grants;
 use crate::host::{Host, HostBuilder};
 use crate::own_files;
-use crate::policy::Permissions;
+use crate::policy::{Mode, Permissions};
 use crate::registry::Naming;
 use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
 use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
@@ -161,12 +161,19 @@ impl Setup {
         if let Some(error) = book.error() {
             return Err(error);
         }
+        Ok(CallRules { grants: Some(Arc::new(Grants::open(&self.env))), ..self.call_rules_of(book, None)? })
+    }
+
+    /// The same rules from a book that was read before, without earlier grants. `mode` wins over the mode of the settings.
+    ///
+    /// # Errors
+    /// Returns an error if the mode is forbidden.
+    pub fn call_rules_of(&self, book: Rulebook, mode: Option<Mode>) -> Result<CallRules> {
         Ok(CallRules {
             permissions: Permissions::new(book.policy),
             checkers: book.checkers,
-            grants: Some(Arc::new(Grants::open(&self.env))),
-            mode: mode_of_run(None, &self.settings, &self.folder)?,
-            folder_is_trusted: self.folder.is_vouched_for(),
+            mode: mode_of_run(mode, &self.settings, &self.folder)?,
+            folder: book.folder,
             lasting: lasting_of_run(&self.settings),
             grants_last: grants_last_in_run(&self.settings),
             ..CallRules::default()

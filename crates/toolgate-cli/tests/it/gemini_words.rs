@@ -116,6 +116,15 @@ fn a_policy_of_the_command_line_only_restricts() {
     std::fs::write(asking.world.workspace().join("p.toml"), allow).unwrap();
     let output = asking.run("call write_file path=a content=b --admin-policy p.toml --headless");
     assert_eq!(output.code(), Some(3), "{}", output.transcript());
+    // A question does not take the place of a denial.
+    let room = Room::new();
+    room.world.write_in_home(".toolgate/policies/deny.toml", "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 5\n").unwrap();
+    let ask = "[[rule]]\ntoolName = \"*\"\ndecision = \"ask_user\"\npriority = 900\n";
+    std::fs::write(room.world.workspace().join("p.toml"), ask).unwrap();
+    std::fs::write(room.world.workspace().join("a"), "x").unwrap();
+    assert_eq!(room.run("call read_file path=a --admin-policy p.toml --yes").code(), Some(3));
+    assert_eq!(room.run("call list_directory path=. --admin-policy p.toml --headless").code(), Some(3));
+    assert_eq!(room.run("call list_directory path=. --admin-policy p.toml --yes").code(), Some(0));
     // Where the system has policies, the flag has no effect.
     let system = room.world.root().join("system/policies");
     std::fs::create_dir_all(&system).unwrap();

@@ -19,6 +19,8 @@ use crate::hex::hex;
 use crate::policy::file::Checker;
 use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
 use crate::results::ResultStore;
+use crate::rulebook::Rulebook;
+use crate::trust::FolderStanding;
 
 /// Hears the progress of calls. Must not block.
 pub type ProgressSink = Arc<dyn Fn(&CallProgress) + Send + Sync>;
@@ -45,9 +47,7 @@ pub struct CallRules {
     /// Whether somebody can be asked.
     pub presence: Presence,
     /// Whether the workspace folder is trusted.
-    pub folder_is_trusted: bool,
-    /// Whether the folder brings something and is not trusted: then no command in it is let through because it only looks.
-    pub folder_is_distrusted: bool,
+    pub folder: FolderStanding,
     /// Whether answers may be remembered beyond the call.
     pub lasting: Lasting,
     /// How long an answer is remembered for good; for ever, when `None`.
@@ -68,8 +68,7 @@ impl Default for CallRules {
             progress: None,
             mode: Mode::default(),
             presence: Presence::Headless,
-            folder_is_trusted: false,
-            folder_is_distrusted: false,
+            folder: FolderStanding::default(),
             lasting: Lasting::Never,
             grants_last: None,
             session: None,
@@ -106,11 +105,13 @@ pub struct CallContext {
 struct Changing {
     mode: Mode,
     checkers: Arc<[Checker]>,
+    standing: FolderStanding,
 }
 
 impl CallContext {
     pub(crate) fn new(rules: CallRules, env: &HostEnv) -> Self {
-        let changing = Changing { mode: rules.mode, checkers: rules.checkers.as_slice().into() };
+        let checkers = rules.checkers.as_slice().into();
+        let changing = Changing { mode: rules.mode, checkers, standing: rules.folder };
         Self {
             grants: rules.grants.clone().unwrap_or_else(|| Arc::new(Grants::in_memory(env))),
             changing: RwLock::new(changing),
@@ -162,8 +163,16 @@ impl CallContext {
         self.changing.read().unwrap_or_else(PoisonError::into_inner).checkers.clone()
     }
 
-    pub(crate) fn set_checkers(&self, checkers: &[Checker]) {
-        self.changing.write().unwrap_or_else(PoisonError::into_inner).checkers = checkers.into();
+    pub(super) fn standing(&self) -> FolderStanding {
+        self.changing.read().unwrap_or_else(PoisonError::into_inner).standing
+    }
+
+    /// Decides the next calls by the rules of this book.
+    pub(crate) fn use_rules(&self, book: &Rulebook) {
+        self.rules.permissions.replace_base(book.policy.clone());
+        let mut changing = self.changing.write().unwrap_or_else(PoisonError::into_inner);
+        changing.checkers = book.checkers.as_slice().into();
+        changing.standing = book.folder;
     }
 
     pub(super) const fn grants(&self) -> &Arc<Grants> {

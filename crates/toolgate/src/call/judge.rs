@@ -22,6 +22,7 @@ use crate::policy::{
 };
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
 use crate::servers::{ServerConfig, TransportConfig, identity};
+use crate::trust::FolderStanding;
 
 /// A call, looked at closely enough to decide about it.
 pub(super) struct Subject<'a> {
@@ -120,8 +121,9 @@ impl<'a> Subject<'a> {
             None => arguments,
         };
         let is_shell = self.call.config().transport.builtin().is_some() && &*self.call.tool.id.tool == SHELL_TOOL;
-        let leads_out =
-            is_shell && (context.rules.folder_is_distrusted || look_guard::leads_out(&arguments, context.folder()));
+        let leads_out = is_shell
+            && (context.standing() == FolderStanding::Distrusted
+                || look_guard::leads_out(&arguments, context.folder()));
         if leads_out { arguments.leading_out() } else { arguments }
     }
 
@@ -173,7 +175,7 @@ impl<'a> Subject<'a> {
             asker: self.call.asked_by,
             subagent: None,
             folder: context.folder(),
-            folder_is_trusted: context.rules.folder_is_trusted,
+            folder_is_trusted: context.standing() == FolderStanding::Trusted,
             remembered,
         };
         look(&facts, &covering)

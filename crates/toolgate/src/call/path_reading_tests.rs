@@ -17,7 +17,7 @@ use crate::shell::Reach;
 const FOLDER: &str = "/home/u/proj";
 
 /// `/etc/passwd`, and what may be it.
-const SPELLINGS: [&str; 53] = [
+const SPELLINGS: [&str; 59] = [
     "/etc/passwd",
     "//etc/passwd",
     "/etc//passwd",
@@ -71,6 +71,12 @@ const SPELLINGS: [&str; 53] = [
     "/proc/self/fd/3",
     "/dev/fd/3",
     "/DEV//fd/./3",
+    "/dev/shm/../fd/3",
+    "../../../dev/fd/3",
+    "../../../proc/self/root/etc/passwd",
+    "src/../../../../proc/1/root/etc/passwd",
+    "%2e%2e/%2e%2e/..%2fproc/self/root/etc/passwd",
+    "~/../../proc/self/root/etc/passwd",
 ];
 
 /// Spellings of one file in the folder that no permission may match.

@@ -1,7 +1,7 @@
 //! Every way in which a tool may read the text of a path: without what stands around it, decoded, with slashes turned, behind a scheme. Pure.
 
 use super::percent::{decoded as percent_decoded, hides_structure};
-use crate::limits::PATH_READINGS_MAX;
+use crate::limits::{PATH_READINGS_BYTES_MAX, PATH_READINGS_MAX};
 
 /// What stands for the host in `file://localhost/x`, and for nothing in `file:x`.
 const BEFORE_HOST: &str = "//";
@@ -9,7 +9,7 @@ const BEFORE_HOST: &str = "//";
 /// All readings of a text, itself among them. `None` when there are more than can be looked at, or one that cannot be told.
 pub(crate) fn readings(text: &str) -> Option<Vec<String>> {
     let mut found = vec![text.to_owned()];
-    let mut looked_at = 0;
+    let (mut looked_at, mut bytes) = (0, 0);
     while let Some(reading) = found.get(looked_at) {
         looked_at += 1;
         let ways = [
@@ -22,10 +22,11 @@ pub(crate) fn readings(text: &str) -> Option<Vec<String>> {
         let ways = ways.into_iter().chain(behind_scheme(reading)).chain(behind_process(reading));
         for way in ways {
             if !found.contains(&way) {
+                bytes += way.len();
                 found.push(way);
             }
         }
-        if found.len() > PATH_READINGS_MAX {
+        if found.len() > PATH_READINGS_MAX || bytes > PATH_READINGS_BYTES_MAX {
             return None;
         }
     }
@@ -64,20 +65,25 @@ fn behind_process(text: &str) -> Option<String> {
 
 /// The steps of a path below `/proc/PID`, without `.` and `..`.
 fn process_steps(text: &str) -> Option<Vec<&str>> {
-    if !text.starts_with('/') {
-        return None;
-    }
+    let mut steps = steps_from_root(text)?;
+    let is_process = steps.first().is_some_and(|first| first.eq_ignore_ascii_case("proc")) && steps.len() > 2;
+    is_process.then(|| steps.split_off(2))
+}
+
+/// The steps of an absolute path, without `.` and `..`. A relative path that climbs above its start counts as absolute, because
+/// the root may be where it ends up.
+fn steps_from_root(text: &str) -> Option<Vec<&str>> {
+    let mut is_from_root = text.starts_with('/');
     let mut steps: Vec<&str> = Vec::new();
     for step in text.split('/').filter(|step| !matches!(*step, "" | ".")) {
         match step {
-            // Behind a link it would not lead back.
+            // `..` behind such a link leads to the parent of the place that the link points to.
             ".." if steps.iter().any(|step| is_process_link(step)) => steps.push(step),
-            ".." => drop(steps.pop()),
+            ".." => is_from_root |= steps.pop().is_none(),
             step => steps.push(step),
         }
     }
-    let is_process = steps.first().is_some_and(|first| first.eq_ignore_ascii_case("proc")) && steps.len() > 2;
-    is_process.then(|| steps.split_off(2))
+    is_from_root.then_some(steps)
 }
 
 /// Entries below `/proc/PID` that are links to other places.
@@ -90,9 +96,8 @@ fn is_process_link(step: &str) -> bool {
 /// Whether a path goes through what a process has open or where it is. Where that is, only the process knows: it may be anywhere.
 pub(crate) fn leads_through_process(text: &str) -> bool {
     let is_open = |steps: &[&str]| matches!(steps, [dev, fd, _, ..] if dev.eq_ignore_ascii_case("dev") && fd.eq_ignore_ascii_case("fd"));
-    let steps: Vec<&str> = text.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
-    let is_of_process = process_steps(text).is_some_and(|steps| steps.iter().any(|step| is_process_link(step)));
-    text.starts_with('/') && (is_open(&steps) || is_of_process)
+    steps_from_root(text).is_some_and(|steps| is_open(&steps))
+        || process_steps(text).is_some_and(|steps| steps.iter().any(|step| is_process_link(step)))
 }
 
 /// Whether a reader could take a text for another path than it looks like: it climbs, or is disguised.
@@ -196,6 +201,7 @@ mod tests {
         }
         assert_eq!(readings("src/main.rs").unwrap().len(), 1);
         assert_eq!(readings(&"x:".repeat(40)), None);
+        assert_eq!(readings(&format!(" %20{} ", "\\\n%25".repeat(1_000_000))), None);
     }
 
     #[test]

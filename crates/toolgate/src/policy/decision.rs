@@ -86,11 +86,13 @@ pub enum Tier {
     User,
     /// The administrator.
     Admin,
+    /// The files of `--admin-policy`, for one run; they can only restrict.
+    Run,
 }
 
 impl Tier {
     /// All of them, the weakest first.
-    pub const ALL: [Self; 5] = [Self::Default, Self::Extension, Self::Workspace, Self::User, Self::Admin];
+    pub const ALL: [Self; 6] = [Self::Default, Self::Extension, Self::Workspace, Self::User, Self::Admin, Self::Run];
 
     /// The word for it in JSON output.
     #[must_use]
@@ -101,12 +103,13 @@ impl Tier {
             Self::Workspace => "workspace",
             Self::User => "user",
             Self::Admin => "admin",
+            Self::Run => "run",
         }
     }
 
     /// Whether its rules can only make a decision stricter.
     #[must_use]
     pub const fn only_restricts(self) -> bool {
-        matches!(self, Self::Extension | Self::Workspace)
+        matches!(self, Self::Extension | Self::Workspace | Self::Run)
     }
 }

@@ -21,7 +21,7 @@ use crate::servers::ServerSet;
 use crate::settings::brought::{POLICIES_FOLDER, policy_files};
 use crate::settings::{Diagnostic, Settings, SettingsSource};
 use crate::state_file;
-use crate::trust::{Folder, POLICIES_ENTRY};
+use crate::trust::{Folder, FolderStanding, POLICIES_ENTRY};
 
 /// The highest priority that a rule can have.
 const PRIORITY_MAX: u16 = 999;
@@ -47,6 +47,8 @@ pub struct Rulebook {
     pub policy: Policy,
     /// What is looked at after a decision, with the paths of a call.
     pub checkers: Vec<Checker>,
+    /// Whether the workspace folder is trusted.
+    pub folder: FolderStanding,
     /// The files that were read, in the order of their tiers, the weakest first.
     pub files: Vec<PolicyFile>,
     /// What is odd in the settings the rules follow from.
@@ -85,7 +87,7 @@ impl Rulebook {
         let mut gathering = Gathering {
             env,
             settings,
-            book: Self::default(),
+            book: Self { folder: folder.standing(), ..Self::default() },
             rules: default_rules(),
             is_named: false,
             forgets_approvals: lasting_of_run(settings) == Lasting::Never,
@@ -230,38 +232,12 @@ impl Gathering<'_> {
         }
         let Some(of_run) = &options.admin_policies else { return };
         if own.is_empty() && more.is_empty() {
-            self.restricting(of_run);
+            self.is_named = true;
+            of_run.iter().for_each(|path| self.named(Tier::Run, path));
+            self.is_named = false;
         } else {
             let what = "`--admin-policy` is not used, because the system has policies of its own";
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
-        }
-    }
-
-    /// Adds the files of a run in the administrator's tier. Anyone can pass a flag, so rules in them that allow
-    /// something are left out.
-    fn restricting(&mut self, paths: &[PathBuf]) {
-        let (rules_before, files_before) = (self.rules.len(), self.book.files.len());
-        self.is_named = true;
-        paths.iter().for_each(|path| self.named(Tier::Admin, path));
-        self.is_named = false;
-        let read = self.rules.split_off(rules_before);
-        let (permitting, restricting): (Vec<_>, Vec<_>) =
-            read.into_iter().partition(|rule| rule.decision == Decision::Allow);
-        self.rules.extend(restricting);
-        for file in self.book.files.iter_mut().skip(files_before) {
-            let of_file = permitting.iter().filter(|rule| rule.origin.file.as_deref() == Some(&file.path));
-            let left_out = of_file.clone().count();
-            if let Some(first) = of_file.min_by_key(|rule| rule.origin.line) {
-                file.rules = file.rules.saturating_sub(left_out);
-                file.findings.push(Finding {
-                    severity: Severity::Warning,
-                    file: first.origin.file.clone(),
-                    line: first.origin.line.unwrap_or(1),
-                    column: 1,
-                    message: format!("{left_out} of its rules permit, and `--admin-policy` only restricts"),
-                    hint: Some("write them into a policy of your own".to_owned()),
-                });
-            }
         }
     }
 

@@ -203,6 +203,18 @@ fn places(brought: &Brought) -> Vec<PathBuf> {
     brought.folder.clone().into_iter().chain(files).collect()
 }
 
+/// The trust in a workspace folder, as the rules of calls see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FolderStanding {
+    /// The folder brings nothing, and no decision about it was made.
+    #[default]
+    Unjudged,
+    /// The person, an editor or a flag trusts it.
+    Trusted,
+    /// It brings something and is not trusted. No command in it is allowed because it only looks.
+    Distrusted,
+}
+
 impl Folder {
     /// The folder, links resolved.
     pub fn path(&self) -> &Path {
@@ -227,6 +239,15 @@ impl Folder {
     /// Whether somebody said that it is trusted. One that brings nothing for toolgate may still bring something for other programs.
     pub fn is_vouched_for(&self) -> bool {
         self.is_trusted() && self.by != DecidedBy::NothingBrought
+    }
+
+    /// The trust as the rules of calls see it.
+    pub fn standing(&self) -> FolderStanding {
+        match (self.is_trusted(), self.is_vouched_for()) {
+            (true, true) => FolderStanding::Trusted,
+            (true, false) => FolderStanding::Unjudged,
+            (false, _) => FolderStanding::Distrusted,
+        }
     }
 
     /// Servers of its settings that are new or not what they were when it was trusted; they wait for a confirmation of their own.

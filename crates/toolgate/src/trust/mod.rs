@@ -17,7 +17,9 @@ mod survey;
 mod gate;
 
 pub use entries::{ENV_FILE_ENTRY, EntryChange, POLICIES_ENTRY, confirm, confirm_all, fingerprint, forget};
-pub use folder::{DecidedBy, EDITOR_VARIABLE, Folder, FolderTrust, THIS_RUN_VARIABLE, files, judge, trusts_env_file};
+pub use folder::{
+    DecidedBy, EDITOR_VARIABLE, Folder, FolderStanding, FolderTrust, THIS_RUN_VARIABLE, files, judge, trusts_env_file,
+};
 pub use gate::{AdmittedServers, admit};
 pub use rules::{Rule, Rules, TrustLevel, remove_rule, set_rule};
 pub use survey::{

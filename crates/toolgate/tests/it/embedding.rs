@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolgate::audit::{AuditOptions, FileAudit};
 use toolgate::call::{Confirmation, ConfirmationRequest, Confirmer};
 use toolgate::grants::Remember;
+use toolgate::trust::FolderStanding;
 use toolgate::{
     CallOutcome, CallRules, DiscoveredTool, ErrorKind, Host, HostEnv, LiveSettings, Result, Setup, SetupOptions,
 };
@@ -115,6 +116,34 @@ async fn rules_that_cannot_be_used_are_never_taken() {
         let outcome = in_time(tool.execute(host.calls(), json!({}).into())).await;
         assert_eq!(outcome.as_str(), expected, "{outcome:?}");
     }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_trusted_has_no_commands_that_only_look() {
+    let room = room();
+    let env = room.env();
+    room.write_settings();
+    let setup = Setup::read(&env, &SetupOptions::default()).unwrap();
+    let host = setup.host().unwrap().build();
+    in_time(host.connect(setup.admitted().unwrap())).await;
+    let look = async || {
+        let tool = DiscoveredTool::of(&host.catalog_now(), "workspace", "run_shell_command").unwrap();
+        in_time(tool.execute(host.calls(), json!({"command": "ls"}).into())).await.as_str().to_owned()
+    };
+    assert_eq!(look().await, "completed");
+
+    std::fs::create_dir_all(env.workspace.join(".toolgate")).unwrap();
+    std::fs::write(env.workspace.join(".toolgate/settings.json"), "{}").unwrap();
+    let distrusted = Setup::read(&env, &SetupOptions::default()).unwrap();
+    assert_eq!(distrusted.call_rules().unwrap().folder, FolderStanding::Distrusted);
+    host.use_rules(&distrusted.rulebook()).unwrap();
+    assert_eq!(look().await, "denied");
+
+    let options = SetupOptions { trust_folder: Some(true), ..SetupOptions::default() };
+    let trusted = Setup::read(&env, &options).unwrap();
+    assert_eq!(trusted.call_rules().unwrap().folder, FolderStanding::Trusted);
+    host.use_rules(&trusted.rulebook()).unwrap();
+    assert_eq!(look().await, "completed");
 }
 
 #[derive(Debug)]

@@ -64,6 +64,7 @@ impl FileSource {
             Tier::Workspace => "Workspace",
             Tier::User => "User",
             Tier::Admin => "Admin",
+            Tier::Run => "Run",
         };
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         Self { tier, path: Arc::new(path.to_owned()), label: format!("{tier_word}: {file}") }

@@ -147,8 +147,11 @@ pub(super) fn forms(text: &str, folder: &Path) -> Option<Vec<String>> {
             return None;
         }
         let place = normal(&absolute(&text, folder));
+        if leads_through_process(&rooted(&place)) {
+            return None;
+        }
         forms.extend(place.strip_prefix(&*parts_of_folder(folder)).map(|rest| rest.join("/")));
-        forms.push(format!("/{}", place.join("/")));
+        forms.push(rooted(&place));
     }
     Some(forms)
 }
@@ -163,6 +166,10 @@ fn has_scheme(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return false };
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
+}
+
+fn rooted(parts: &[String]) -> String {
+    format!("/{}", parts.join("/"))
 }
 
 /// The parts of a path from the root on, with every `..` still in it.
@@ -226,7 +233,7 @@ fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Opti
     };
     for text in texts_that_could_be_meant(path)? {
         // It may be anywhere.
-        if leads_through_process(&text) {
+        if leads_through_process(&text) || leads_through_process(&rooted(&absolute(&text, workspace))) {
             return None;
         }
         push(&text, workspace);

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use super::path_text::{self, PathGlob};
 use super::pointer::Found;
-use crate::filter::leads_through_process;
+use crate::filter::{leads_through_process, readings};
 use crate::shell::Reach;
 
 /// What must hold of one argument.
@@ -141,10 +141,7 @@ impl Test {
 /// For a restriction a pattern is looked for in every way to read a path; for a permission a path must not lead to where it does not look.
 fn matches(regex: &Regex, text: &str, reading: &Reading<'_>) -> bool {
     match reading.reach {
-        Reach::Permission => {
-            let misleads = path_text::is_path_like(text) && (climbs(text) || leads_through_process(text));
-            regex.is_match(text) && !misleads
-        }
+        Reach::Permission => regex.is_match(text) && !(path_text::is_path_like(text) && misleads(text)),
         Reach::Restriction => {
             regex.is_match(text)
                 || path_text::forms(text, reading.folder)
@@ -153,8 +150,10 @@ fn matches(regex: &Regex, text: &str, reading: &Reading<'_>) -> bool {
     }
 }
 
-fn climbs(text: &str) -> bool {
-    text.split(['/', '\\']).any(|part| part == "..")
+/// Whether one of the ways to read a path climbs or leads through a process.
+fn misleads(path: &str) -> bool {
+    let climbs = |text: &String| text.split(['/', '\\']).any(|part| part == "..");
+    readings(path).is_none_or(|readings| readings.iter().any(|text| climbs(text) || leads_through_process(text)))
 }
 
 /// For a restriction a text is the same with other capitals, with space around it, as the number it spells and as the place it leads to.
