@@ -118,7 +118,12 @@ fn a_policy_of_the_command_line_only_restricts() {
     assert_eq!(output.code(), Some(3), "{}", output.transcript());
     // A question does not take the place of a denial.
     let room = Room::new();
-    room.world.write_in_home(".toolgate/policies/deny.toml", "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 5\n").unwrap();
+    room.world
+        .write_in_home(
+            ".toolgate/policies/deny.toml",
+            "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 5\n",
+        )
+        .unwrap();
     let ask = "[[rule]]\ntoolName = \"*\"\ndecision = \"ask_user\"\npriority = 900\n";
     std::fs::write(room.world.workspace().join("p.toml"), ask).unwrap();
     std::fs::write(room.world.workspace().join("a"), "x").unwrap();

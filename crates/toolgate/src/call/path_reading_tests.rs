@@ -177,6 +177,18 @@ fn no_condition_that_permits_is_sure_of_them() {
             assert!(!entry.matches(&arguments, Reach::Permission), "{entry:?} of {spelling:?}");
         }
     }
+    let climbing = [
+        "src/%2e%2e/%2e%2e/x",
+        "src/%252e%252e/x",
+        "src/..\\..\\x",
+        "src/\u{200b}../../x",
+        "src/.\0./../x",
+        "file:src/../../x",
+    ];
+    for spelling in climbing {
+        let rule = "decision = 'allow'\nwhen = {'/path' = {matches = 'src/'}}";
+        assert_eq!(decision(rule, &json!({ "path": spelling })), Decision::Ask, "{spelling:?}");
+    }
     for plain in ["src/a", "./src/a", "/home/u/proj/src/a", "src//a"] {
         let rule = "decision = 'allow'\nwhen = {'/path' = {under = 'src'}}";
         assert_eq!(decision(rule, &json!({ "path": plain })), Decision::Allow, "{plain}");

@@ -142,7 +142,7 @@ fn policy(rules: &[&[Rule]]) -> Policy {
     Policy::new(rules.concat())
 }
 
-const ALL: &[&str] = &["d", "e", "w", "u", "a"];
+const ALL: &[&str] = &["d", "e", "w", "u", "a", "r"];
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn a_tighter_mode_never_allows_more(
         written in some_rules(ALL),
-        above in some_rules(&["e", "w", "u", "a"]),
+        above in some_rules(&["e", "w", "u", "a", "r"]),
         calls in some_calls(),
     ) {
         let (written, with_defaults) = (policy(&[&written]), policy(&[&above, &rules(DEFAULTS)]));
@@ -191,10 +191,10 @@ proptest! {
     }
 
     #[test]
-    fn a_workspace_or_an_extension_never_widens(
+    fn a_workspace_an_extension_or_a_flag_never_widens(
         others in some_rules(&["d", "u", "a"]),
         workspace in some_rules(&["w"]),
-        extension in some_rules(&["e"]),
+        extension in some_rules(&["e", "r"]),
         calls in some_calls(),
     ) {
         let both = policy(&[&others, &workspace, &extension]);

@@ -1,6 +1,6 @@
 //! Rules and calls in one line each, for tests.
 //!
-//! A rule is `u100 deny server/tool word…`: a letter for its tier (`d`, `e`, `w`, `u`, `a`; with `!` it follows from the settings), its priority,
+//! A rule is `u100 deny server/tool word…`: a letter for its tier (`d`, `e`, `w`, `u`, `a`, `r`; with `!` it follows from the settings), its priority,
 //! its decision, whose tool (`@name` is a built-in server) and conditions. A call is `flag… server/tool {json}`, or `flag… $ command` for a
 //! command of the built-in server, or `flag… box$ command` for one of another server.
 
