@@ -211,7 +211,7 @@ impl Session {
     }
 
     fn setup(&self) -> Result<Setup> {
-        kept_revision::finish_interrupted(self);
+        kept_revision::finish_interrupted(self)?;
         Ok(Setup::read(&self.env, &self.setup_options())?)
     }
 

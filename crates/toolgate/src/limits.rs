@@ -413,6 +413,9 @@ pub const REVISIONS_MAX: usize = 200;
 /// The contents of all revisions together: settings are kilobytes, so this is only reached by policies of megabytes.
 pub const REVISIONS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// One text of a revision: the largest that settings, policies, grants and trust may have.
+pub const REVISION_CONTENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// The list of revisions: two hundred with a hundred policy files each.
 pub const REVISION_LOG_BYTES_MAX: usize = 8 * 1024 * 1024;
 

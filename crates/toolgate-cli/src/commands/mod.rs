@@ -47,15 +47,17 @@ use crate::args::Command;
 use crate::chat;
 use crate::commands::mcp::server_text::Detail;
 use crate::exit_code::Ending;
-use crate::kept_revision;
+use crate::kept_revision::{self, Editing};
 use crate::session::Session;
 
 /// Runs a command. What goes wrong is told here, in the form that was asked for.
 pub(crate) fn run(session: &mut Session, command: Command) -> Ending {
-    let editing = kept_revision::name_of(&command);
-    kept_revision::before(session, editing);
+    let editing = Editing::of(&command);
+    if let Err(error) = kept_revision::before(session, editing.as_ref()) {
+        return session.printer.report(&error);
+    }
     let ending = run_alone(session, command);
-    kept_revision::after(session, editing, ending);
+    kept_revision::after(session, editing.as_ref());
     ending
 }
 

@@ -31,8 +31,7 @@ impl Snapshot {
     pub(super) fn read(env: &HostEnv) -> Result<Self> {
         let mut snapshot = Self::default();
         for (name, path) in own_files(&env.dirs.user) {
-            let bytes_max = if name == SETTINGS_FILE { SETTINGS_FILE_BYTES_MAX } else { POLICY_FILE_BYTES_MAX };
-            if let Some(text) = state_file::read(&path, bytes_max)? {
+            if let Some(text) = state_file::read(&path, bytes_max(&name))? {
                 snapshot.files.insert(name, text);
             }
         }
@@ -63,6 +62,11 @@ pub(super) fn own_files(user: &Path) -> Vec<(String, PathBuf)> {
     let settings = user.join(SETTINGS_FILE);
     let settings = settings.is_file().then(|| (SETTINGS_FILE.to_owned(), settings));
     settings.into_iter().chain(policies).collect()
+}
+
+/// The most that a settings or policy file may have.
+pub(super) fn bytes_max(name: &str) -> usize {
+    if name == SETTINGS_FILE { SETTINGS_FILE_BYTES_MAX } else { POLICY_FILE_BYTES_MAX }
 }
 
 /// Whether a revision may have a file of that name: nothing else is ever written.

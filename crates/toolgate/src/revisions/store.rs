@@ -12,7 +12,9 @@ use super::log::{KeptFile, Log, Revision};
 use crate::canonical_json;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{OWN_FILE_LEFTOVER_MS, POLICY_FILE_BYTES_MAX, REVISION_LOG_BYTES_MAX, REVISION_REASON_CHARS_MAX};
+use crate::limits::{
+    OWN_FILE_LEFTOVER_MS, REVISION_CONTENT_BYTES_MAX, REVISION_LOG_BYTES_MAX, REVISION_REASON_CHARS_MAX,
+};
 use crate::own_files::{is_name, put, read};
 use crate::state_file::{self, Privacy, make_folder};
 
@@ -75,21 +77,24 @@ impl Revisions {
     /// # Errors
     /// Returns an error if a content is missing, or differs from its hash.
     pub fn texts(&self, revision: &Revision) -> Result<Snapshot> {
-        let read = |files: &BTreeMap<String, KeptFile>| -> Result<BTreeMap<String, String>> {
-            files.iter().map(|(name, content)| Ok((name.clone(), self.text(content)?))).collect()
-        };
-        Ok(Snapshot { files: read(&revision.files)?, beside: read(&revision.beside)? })
+        Ok(Snapshot { files: self.contents(&revision.files)?, beside: self.contents(&revision.beside)? })
     }
 
-    fn text(&self, content: &KeptFile) -> Result<String> {
-        let path = self.content(&content.hash);
+    /// The texts of these files.
+    pub(super) fn contents(&self, files: &BTreeMap<String, KeptFile>) -> Result<BTreeMap<String, String>> {
+        files.iter().map(|(name, content)| Ok((name.clone(), self.text(&content.hash)?))).collect()
+    }
+
+    /// The text with this hash.
+    pub(super) fn text(&self, hash: &str) -> Result<String> {
+        let path = self.content(hash);
         let wrong = |what: &str| Error::new(ErrorKind::State, format!("{}: {what}", path.display()));
-        if !is_name(&content.hash) {
+        if !is_name(hash) {
             return Err(wrong("not the name of a content"));
         }
-        let bytes = read(&path, POLICY_FILE_BYTES_MAX as u64).map_err(|error| wrong(&error.to_string()))?;
+        let bytes = read(&path, REVISION_CONTENT_BYTES_MAX as u64).map_err(|error| wrong(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8 text"))?;
-        if hash_of(&text) == content.hash { Ok(text) } else { Err(wrong("was changed since it was kept")) }
+        if hash_of(&text) == hash { Ok(text) } else { Err(wrong("was changed since it was kept")) }
     }
 
     pub(super) fn content(&self, hash: &str) -> PathBuf {
@@ -162,7 +167,8 @@ impl Revisions {
         let put_one = |(name, text): (&String, &String)| {
             let hash = hash_of(text);
             let path = self.content(&hash);
-            if !path.is_file() {
+            // One that was damaged is written anew.
+            if self.text(&hash).is_err() {
                 put(&path, text.as_bytes())
                     .and_then(|()| narrow(&path, 0o600))
                     .map_err(|error| cannot_write(&path, &error))?;
@@ -194,6 +200,9 @@ impl Revisions {
             taken = gone.into_iter().map(|(_, revision)| revision).collect();
             if taken.is_empty() { Ok(None) } else { log.render().map(Some) }
         })?;
+        if self.list()?.is_empty() {
+            self.end();
+        }
         // The newest one may be among them, and is then to be kept anew before the next change.
         let _removed = fs::remove_file(self.folder.join(HEAD_FILE)).is_ok();
         self.sweep()?;

@@ -130,7 +130,12 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     assert_eq!(states(&room), [Some("new".to_owned()), Some("new".to_owned()), None]);
     fs::remove_dir(room.at("settings.json.lock")).unwrap();
     // A process that was killed in between left its note and a part of the files.
-    room.write("revisions/restoring.json", &format!("{{\"revision\": \"{}\"}}", old.id));
+    note(
+        &room,
+        &old.id,
+        &[("settings.json", "new"), ("policies/a.toml", "new")],
+        &[("settings.json", "old"), ("policies/z.toml", "old")],
+    );
     room.write("policies/z.toml", "old");
     revisions.finish_interrupted().unwrap();
     assert_eq!(states(&room), [Some("old".to_owned()), None, Some("old".to_owned())]);
@@ -142,6 +147,85 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     let error = revisions.restore(&old.id, None).unwrap_err().to_string();
     assert!(error.ends_with("was changed since it was kept"), "{error}");
     assert_eq!(room.read("settings.json").unwrap(), "new");
+}
+
+/// Writes the note of a restoration: the names and texts before and after.
+fn note(room: &Room, revision: &str, before: &[(&str, &str)], after: &[(&str, &str)]) {
+    let hashes = |files: &[(&str, &str)]| -> serde_json::Map<String, serde_json::Value> {
+        files.iter().map(|(name, text)| ((*name).to_owned(), super::hash_of(text).into())).collect()
+    };
+    let note = serde_json::json!({"revision": revision, "before": hashes(before), "after": hashes(after)});
+    room.write("revisions/restoring.json", &note.to_string());
+}
+
+#[test]
+fn a_list_that_cannot_be_written_leaves_the_files_and_no_note() {
+    let room = Room::new();
+    let revisions = room.revisions();
+    room.write("settings.json", "old");
+    let old = revisions.keep("x", None).unwrap().unwrap();
+    room.write("settings.json", "new");
+    revisions.keep("y", None).unwrap().unwrap();
+    let in_the_way = room.at(&format!("revisions/log.json.{}.new", std::process::id()));
+    fs::create_dir(&in_the_way).unwrap();
+    assert!(revisions.restore(&old.id, None).is_err());
+    assert_eq!(room.read("settings.json").as_deref(), Some("new"));
+    assert!(!room.at("revisions/restoring.json").exists());
+    fs::remove_dir(in_the_way).unwrap();
+    room.write("settings.json", "by hand");
+    revisions.finish_interrupted().unwrap();
+    assert_eq!(room.read("settings.json").as_deref(), Some("by hand"));
+}
+
+#[test]
+fn an_interrupted_restoration_never_overwrites_an_edit() {
+    type Case = (&'static str, fn(&Room, &str, &str), &'static str, bool, Option<&'static str>);
+    let files: (&[(&str, &str)], &[(&str, &str)]) = (&[("settings.json", "new")], &[("settings.json", "old")]);
+    let cases: [Case; 6] = [
+        ("an edit since", |room, _, _| room.write("settings.json", "by hand"), "changed since", true, Some("by hand")),
+        (
+            "another file since",
+            |room, _, _| room.write("policies/a.toml", "# mine"),
+            "changed since",
+            true,
+            Some("new"),
+        ),
+        ("an empty note", |room, _, _| room.write("revisions/restoring.json", ""), "cannot be read", true, Some("new")),
+        ("no object", |room, _, _| room.write("revisions/restoring.json", "7"), "cannot be read", true, Some("new")),
+        ("its text is lost", |room, old, _| remove_content(room, old), "", true, Some("new")),
+        (
+            "both texts are lost",
+            |room, old, new| {
+                remove_content(room, old);
+                remove_content(room, new);
+            },
+            "cannot be ended",
+            false,
+            Some("new"),
+        ),
+    ];
+    for (what, change, message, is_told_once, expected) in cases {
+        let room = Room::new();
+        let revisions = room.revisions();
+        room.write("settings.json", "old");
+        let old = revisions.keep("x", None).unwrap().unwrap();
+        room.write("settings.json", "new");
+        let new = revisions.keep("y", None).unwrap().unwrap();
+        note(&room, &old.id, files.0, files.1);
+        change(&room, &old.files["settings.json"].hash, &new.files["settings.json"].hash);
+        let first = revisions.finish_interrupted().map_err(|error| error.to_string()).err().unwrap_or_default();
+        assert!(first.contains(message) && first.is_empty() == message.is_empty(), "{what}: {first}");
+        assert_eq!(revisions.finish_interrupted().is_ok(), is_told_once, "{what}");
+        assert_eq!(room.read("settings.json").as_deref(), expected, "{what}");
+        if !is_told_once {
+            revisions.purge(|_, _| true).unwrap();
+            revisions.finish_interrupted().unwrap();
+        }
+    }
+}
+
+fn remove_content(room: &Room, hash: &str) {
+    fs::remove_file(room.at(&format!("revisions/contents/{hash}"))).unwrap();
 }
 
 #[test]

@@ -8,9 +8,11 @@ mod from_settings;
 mod mode;
 mod ownership;
 mod reality;
+mod rewrite;
 
 pub(crate) use book::named_policies;
 pub use book::{PolicyFile, Rulebook, RulebookOptions};
 pub use edit::{EditedPolicy, edit_policy};
 pub use mode::{grants_last_in_run, lasting_of_run, mode_of_run};
 pub use reality::{Known, Looked, Named, OfferedTools, Unmatched, unmatched};
+pub use rewrite::replace_rules;

@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SCOPES")]
     oauth_scopes: Vec<String>,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
     /// Options that stood behind the command and were taken for ours.
     #[arg(skip)]
     pub(crate) taken: Vec<String>,

@@ -14,7 +14,7 @@ use crate::session::Session;
   toolgate mcp disable workspace      the built-in server can be switched off too")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    switched: Switched,
+    pub(crate) switched: Switched,
 }
 
 /// Runs the command.

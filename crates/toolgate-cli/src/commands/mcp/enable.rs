@@ -14,7 +14,7 @@ use crate::session::Session;
   toolgate mcp enable github gitlab --json")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    switched: Switched,
+    pub(crate) switched: Switched,
 }
 
 /// Runs the command.

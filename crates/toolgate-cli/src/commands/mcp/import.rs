@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// The formats, by name.

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_enum, value_name = "SCOPE")]
     scope: Option<Scope>,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// Runs the command.

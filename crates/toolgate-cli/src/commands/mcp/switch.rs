@@ -23,7 +23,7 @@ pub(crate) struct Switched {
     #[arg(long)]
     session: bool,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// Which way.

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, requires = "name")]
     write: Option<Option<PathBuf>>,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// Runs the command.

@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     write: bool,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// Runs the command.

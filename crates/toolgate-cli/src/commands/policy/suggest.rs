@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pick: Vec<usize>,
     #[command(flatten)]
-    reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// The risk that a rule permits something that the person never looked at.
