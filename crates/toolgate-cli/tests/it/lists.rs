@@ -98,8 +98,6 @@ fn why_a_server_or_a_tool_is_not_there_is_said_with_the_place() {
         room.world.write_in_home(".toolgate/mcp-server-enablement.json", r#"{"one": {"enabled": false}}"#).unwrap();
         room
     };
-    let broken = || room().without_workspace().with("one", "command", json!(5));
-    let strict = || room().setting("security", json!({"strict": true}));
     let none_left = || room().setting("mcp", json!({"excluded": ["*"]}));
     // a room, a command, what is said
     let cases = [
@@ -109,29 +107,6 @@ fn why_a_server_or_a_tool_is_not_there_is_said_with_the_place() {
         (allowed(), "call one__echo message=x", "not in `mcp.allowed` of SETTINGS:1"),
         (allowed(), "mcp test one", "not in `mcp.allowed` of SETTINGS:1"),
         (allowed(), "doctor", "not in `mcp.allowed` of SETTINGS:1"),
-        (allowed(), "tools --all", "no tools of one: not in `mcp.allowed` of SETTINGS:1"),
-        (
-            excluded(),
-            "call read_file path=x",
-            "hint: servers that are not used: one: in `mcp.excluded` of SETTINGS:1; workspace: in",
-        ),
-        (
-            disabled(),
-            "call nothing_like_it",
-            "hint: servers that are not used: one: disabled in HOME/.toolgate/mcp-server-enablement.json",
-        ),
-        (none_left(), "prompts", "no prompts of one: in `mcp.excluded` of SETTINGS:1"),
-        (none_left(), "resources", "no resources of one: in `mcp.excluded` of SETTINGS:1"),
-        (broken(), "mcp test one", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
-        (broken(), "call one__echo message=x", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
-        (broken(), "call one__echo --json", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
-        (broken(), "mcp test", "settings SETTINGS:1: mcpServers.one.command: expected a string"),
-        (strict(), "tools workspace", "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)"),
-        (
-            strict(),
-            "call read_file path=x",
-            "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)",
-        ),
         (excluded(), "mcp list", "in `mcp.excluded` of SETTINGS:1"),
         (excluded(), "mcp test", "in `mcp.excluded` of SETTINGS:1"),
         (excluded(), "mcp test --json", "in `mcp.excluded` of SETTINGS:1"),
@@ -158,7 +133,54 @@ fn why_a_server_or_a_tool_is_not_there_is_said_with_the_place() {
             "it is not in `includeTools` (SETTINGS:1)",
         ),
     ];
-    for (room, line, expected) in &cases {
+    are_said(&cases);
+}
+
+#[test]
+fn servers_that_are_not_used_are_named_where_something_of_theirs_is_looked_for() {
+    let room = || Room::new().server("one", &sample("one")).server("two", &sample("two"));
+    let allowed = || room().setting("mcp", json!({"allowed": ["two"], "excluded": ["workspace"]}));
+    let excluded = || room().setting("mcp", json!({"excluded": ["one", "workspace"]}));
+    let none_left = || room().setting("mcp", json!({"excluded": ["*"]}));
+    let disabled = || {
+        let room = room().without_workspace();
+        room.world.write_in_home(".toolgate/mcp-server-enablement.json", r#"{"one": {"enabled": false}}"#).unwrap();
+        room
+    };
+    let broken = || room().without_workspace().with("one", "command", json!(5));
+    let strict = || room().setting("security", json!({"strict": true}));
+    // a room, a command, what is said
+    let cases = [
+        (allowed(), "tools --all", "no tools of one: not in `mcp.allowed` of SETTINGS:1"),
+        (
+            excluded(),
+            "call read_file path=x",
+            "hint: servers that are not used: one: in `mcp.excluded` of SETTINGS:1; workspace: in",
+        ),
+        (
+            disabled(),
+            "call nothing_like_it",
+            "hint: servers that are not used: one: disabled in HOME/.toolgate/mcp-server-enablement.json",
+        ),
+        (none_left(), "prompts", "no prompts of one: in `mcp.excluded` of SETTINGS:1"),
+        (none_left(), "resources", "no resources of one: in `mcp.excluded` of SETTINGS:1"),
+        (broken(), "mcp test one", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "call one__echo message=x", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "call one__echo --json", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "mcp test", "settings SETTINGS:1: mcpServers.one.command: expected a string"),
+        (strict(), "tools workspace", "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)"),
+        (
+            strict(),
+            "call read_file path=x",
+            "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)",
+        ),
+    ];
+    are_said(&cases);
+}
+
+/// Runs the commands. What each has to say stands in its output, however it is wrapped.
+fn are_said(cases: &[(Room, &str, &str)]) {
+    for (room, line, expected) in cases {
         let output = room.run(line);
         let said = format!("{}{}", output.stdout, output.stderr).replace('\n', " ");
         let expected = expected.replace("SETTINGS", &settings(room));

@@ -77,37 +77,51 @@ impl Copy {
 }
 
 fn on_path(program: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file());
-    found.unwrap_or_else(|| panic!("{program} is not on PATH"))
+    let folders = ["/usr/bin", "/bin", "/usr/local/bin"];
+    let found = folders.into_iter().map(|folder| Path::new(folder).join(program)).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("{program} is in none of {folders:?}"))
 }
 
-/// Ends without root and without a way to become it.
+/// A person who is not root.
 const PERSON: (&str, &str) = ("id", "echo 1000");
 
+/// A part, what is missing, further stubs, variables, and what stands on stderr.
+type Refused<'a> = (&'a str, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)], &'a str);
+
+fn are_refused(cases: &[Refused<'_>]) {
+    for (part, missing, stubs, variables, expected) in cases {
+        let copy = stubs.iter().fold(Copy::without(missing), |copy, (program, script)| copy.with(program, script));
+        let output = copy.run(part, variables);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert_eq!((said.as_ref(), output.status.code()), (*expected, Some(2)), "{part} without {missing:?}: {shown}");
+        assert!(!shown.contains("BUILD"), "{part} without {missing:?} built something: {shown}");
+    }
+}
+
+const NOTHING: &[(&str, &str)] = &[];
+
 #[test]
-fn what_is_missing_is_said_before_anything_is_built() {
-    let nothing: &[(&str, &str)] = &[];
-    // part, missing, further stubs, variables, the two lines on stderr
-    let cases = [
+fn a_toolchain_that_is_missing_or_old_is_said_before_anything_is_built() {
+    let cases: [Refused<'_>; 4] = [
         (
             "quick",
-            &["cargo"][..],
-            nothing,
-            nothing,
+            &["cargo"],
+            NOTHING,
+            NOTHING,
             "error: cargo is missing\nhint: install Rust 1.95 or later from https://rustup.rs\n",
         ),
         (
             "all",
             &["cargo", "cc"],
-            nothing,
-            nothing,
+            NOTHING,
+            NOTHING,
             "error: cargo is missing\nhint: install Rust 1.95 or later from https://rustup.rs\n",
         ),
         (
             "quick",
             &[],
-            nothing,
+            NOTHING,
             &[("FAKE_CARGO", "1.70.0")],
             "error: cargo is 1.70.0; Rust 1.95 or later is needed\nhint: rustup update stable\n",
         ),
@@ -115,21 +129,28 @@ fn what_is_missing_is_said_before_anything_is_built() {
             "quick",
             &[],
             &[("cargo", r#"case $1 in --version) echo "cargo 99.0.0" ;; clippy) exit 1 ;; esac"#)],
-            nothing,
+            NOTHING,
             "error: cargo clippy is missing\nhint: rustup component add clippy rustfmt\n",
         ),
+    ];
+    are_refused(&cases);
+}
+
+#[test]
+fn packages_that_are_missing_are_said_before_anything_is_built() {
+    let cases: [Refused<'_>; 5] = [
         (
             "quick",
             &["cc", "apt-get"],
-            nothing,
-            nothing,
+            NOTHING,
+            NOTHING,
             "error: programs are missing that these Debian packages contain: gcc\nhint: install them with the package manager of this system\n",
         ),
         (
             "test",
             &["chromium", "dbus-run-session", "secret-tool"],
             &[PERSON],
-            nothing,
+            NOTHING,
             "error: Debian packages are missing: chromium dbus libsecret-tools\n\
              hint: su -c 'apt-get update && apt-get install -y --no-install-recommends chromium dbus libsecret-tools'\n",
         ),
@@ -137,7 +158,7 @@ fn what_is_missing_is_said_before_anything_is_built() {
             "test",
             &["git"],
             &[PERSON, ("sudo", "exit 1")],
-            nothing,
+            NOTHING,
             "error: Debian packages are missing: git\n\
              hint: sudo apt-get update && sudo apt-get install -y --no-install-recommends git\n",
         ),
@@ -152,19 +173,12 @@ fn what_is_missing_is_said_before_anything_is_built() {
         (
             "test",
             &[],
-            nothing,
+            NOTHING,
             &[("PYTHON", "no-such-python")],
             "error: Python 3.10 to 3.13 with `venv` is needed, and no-such-python is not that\nhint: set PYTHON to one that is\n",
         ),
     ];
-    for (part, missing, stubs, variables, expected) in cases {
-        let copy = stubs.iter().fold(Copy::without(missing), |copy, (program, script)| copy.with(program, script));
-        let output = copy.run(part, variables);
-        let said = String::from_utf8_lossy(&output.stderr);
-        let shown = String::from_utf8_lossy(&output.stdout);
-        assert_eq!((said.as_ref(), output.status.code()), (expected, Some(2)), "{part} without {missing:?}: {shown}");
-        assert!(!shown.contains("BUILD"), "{part} without {missing:?} built something: {shown}");
-    }
+    are_refused(&cases);
 }
 
 #[test]

@@ -128,15 +128,23 @@ fn walked(root: &Path) -> Vec<String> {
     files
 }
 
-#[test]
-fn without_git_the_same_files_are_found() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    if let Some(mut listed) = listed_by_git(&root) {
-        let mut found = walked(&root);
-        // A tracked file that was deleted in the checkout is still listed.
-        listed.retain(|path| root.join(path).is_file() && !root.join(path).is_symlink());
-        (listed.sort(), found.sort());
-        listed.dedup();
-        assert_eq!(found, listed);
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{listed_by_git, walked};
+
+    #[test]
+    fn without_git_the_same_files_are_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        if let Some(mut listed) = listed_by_git(&root) {
+            let mut found = walked(&root);
+            // A tracked file that was deleted in the checkout is still listed.
+            listed.retain(|path| root.join(path).is_file() && !root.join(path).is_symlink());
+            listed.sort();
+            found.sort();
+            listed.dedup();
+            assert_eq!(found, listed);
+        }
     }
 }
