@@ -9,13 +9,16 @@ use toolgate::settings::raw::ToolNaming;
 use toolgate::settings::{self, Diagnostic, EnvExceptions, Settings, SettingsError, SettingsOrigin};
 use toolgate::shape::visible;
 use toolgate::trust::{AdmittedServers, admit};
-use toolgate::{CallRules, Host, HostEnv, Interest, Memory, Naming, ReadAhead, ServerName, Setup, SetupOptions};
+use toolgate::{
+    CallRules, Host, HostEnv, Interest, Memory, Naming, ReadAhead, ServerName, Setup, SetupOptions, as_word,
+};
 
 use crate::args::Options;
 use crate::commands::mcp::list::write_origin;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::json::JsonWriter;
+use crate::limits::HELD_BACK_NAMED_MAX;
 use crate::similar::did_you_mean;
 use crate::talk::Talk;
 
@@ -236,6 +239,17 @@ impl Configured {
         self.setup.servers.set_aside.iter().filter(|one| !is_replaced(one))
     }
 
+    /// The servers that are not used, each with the reason, as one list.
+    pub(crate) fn held_back_in_words(&self) -> String {
+        let mut words: Vec<String> =
+            self.set_aside().map(|one| format!("{}: {}", one.name, why_held_back(one))).collect();
+        if let more @ 1.. = words.len().saturating_sub(HELD_BACK_NAMED_MAX) {
+            words.truncate(HELD_BACK_NAMED_MAX);
+            words.push(format!("{more} more, see `toolgate mcp list`"));
+        }
+        words.join("; ")
+    }
+
     /// Entries of that name that lost against another one.
     pub(crate) fn losers(&self, name: &str) -> impl Iterator<Item = &SettingsOrigin> {
         let losers = self.setup.servers.set_aside.iter().filter(|one| is_replaced(one));
@@ -324,14 +338,14 @@ pub(crate) fn error_of(one: &SetAside) -> CommandError {
         }
         SetAsideReason::Disabled { .. } | SetAsideReason::DisabledForSession => {
             let error = CommandError::new(Ending::Denied, "disabled", format!("{name} is {reason}"));
-            error.hint(format!("enable it with `toolgate mcp enable {name}`"))
+            error.hint(format!("enable it with `toolgate mcp enable {}`", as_word(name)))
         }
         SetAsideReason::Untrusted | SetAsideReason::Unconfirmed => {
             let error = CommandError::new(Ending::Untrusted, "untrusted", format!("MCP server {name}: {reason}"));
             error.hint("`toolgate trust` shows what it would start and asks you")
         }
         SetAsideReason::Unusable(_) | SetAsideReason::TooMany | SetAsideReason::Replaced { .. } => {
-            CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {reason}"))
+            CommandError::new(Ending::Usage, "settings", format!("MCP server {name}: {}", why_held_back(one)))
         }
     };
     error.about(name)

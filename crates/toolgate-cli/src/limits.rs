@@ -60,6 +60,9 @@ pub(crate) const QUESTION_CHARS_MAX: usize = 1000;
 /// A word of a server beside what it says: the label of a question in a form, each of its choices, the name and level of a log.
 pub(crate) const LABEL_CHARS_MAX: usize = 120;
 
+/// Calls that a change of rules decides otherwise, in one line of the record: `--json` has them all.
+pub(crate) const AUDIT_IMPACT_SHOWN_MAX: usize = 3;
+
 /// Servers that are not used and are named with the reason where there is nothing else to show.
 pub(crate) const HELD_BACK_NAMED_MAX: usize = 10;
 

@@ -8,13 +8,15 @@ use std::time::SystemTime;
 use toolgate::connect::trouble;
 use toolgate::discovery::Quarantined;
 use toolgate::registry::Catalog;
+use toolgate::servers::SetAside;
 use toolgate::shape::visible;
 use toolgate::wire::Era;
 use toolgate::{ServerName, ServerStatus, ServerView};
 
 use crate::columns::{cut, summary, width};
+use crate::configured::why_held_back;
 use crate::json::ObjectWriter;
-use crate::limits::LIKE_LINES_MAX;
+use crate::limits::{HELD_BACK_NAMED_MAX, LIKE_LINES_MAX};
 use crate::printer::Printer;
 use crate::talk::Talk;
 
@@ -202,5 +204,15 @@ mod tests {
     #[test]
     fn numbers_agree_with_their_nouns() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "tool")), ["no tools", "1 tool", "2 tools"]);
+    }
+}
+
+/// Says which servers are not used, and why: they have no tools, prompts or resources here.
+pub(crate) fn tell_held_back(held_back: &[&SetAside], plural: &str, talk: &Talk) {
+    for one in held_back.iter().take(HELD_BACK_NAMED_MAX) {
+        talk.line(&visible::line(&format!("no {plural} of {}: {}", one.name, why_held_back(one))));
+    }
+    if let more @ 1.. = held_back.len().saturating_sub(HELD_BACK_NAMED_MAX) {
+        talk.line(&format!("{more} more servers are not used; `toolgate mcp list` shows why"));
     }
 }

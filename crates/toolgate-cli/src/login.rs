@@ -141,7 +141,11 @@ fn ask_for_client(prompt: Prompt<'_>, server: &ServerName, needed: &ClientNeeded
         tried => format!(" ({})", visible::line(&tried.join("; "))),
     };
     let address = address.unwrap_or_default();
-    let help = format!("{issuer} registers no clients by itself{tried}: register one there by hand.{address}");
+    let state = match needed.is_silent {
+        true => format!("no metadata of {issuer} was found"),
+        false => format!("{issuer} registers no clients by itself"),
+    };
+    let help = format!("{state}{tried}: register a client there by hand.{address}");
     let question = format!("Client ID for {name} (empty gives up):");
     let client_id = prompt.line(Typed::new(&question).help(Some(&help))).ok()?;
     let client_id = client_id.trim().to_owned();

@@ -22,7 +22,7 @@ pub(crate) struct Reason {
 impl Reason {
     /// Its text.
     pub(crate) fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        self.text.as_deref().filter(|text| !text.trim().is_empty())
     }
 
     /// Writes a change down. One that cannot be written was made all the same, which is told.
@@ -31,7 +31,7 @@ impl Reason {
             Some(host) => change.in_session(host.host().calls().session().to_string()),
             None => change,
         };
-        record(session.env(), session.printer.talk(), &change.reason(self.text.as_deref()));
+        record(session.env(), session.printer.talk(), &change.reason(self.text()));
     }
 
     /// Changes a settings file, and writes that down when something changed.

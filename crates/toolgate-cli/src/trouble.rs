@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use toolgate::connect::{ServerStatus, ServerView, trouble};
 use toolgate::servers::TransportConfig;
-use toolgate::{Error, ErrorKind, wire};
+use toolgate::{Error, ErrorKind, as_word, wire};
 
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
@@ -160,6 +160,6 @@ fn of_error(view: &ServerView, error: &Error) -> CommandError {
         }
         // Nothing was said on any wire.
         ErrorKind::Settings => known,
-        _ => known.hint(format!("`toolgate mcp test {server} --debug` shows what is said on the wire")),
+        _ => known.hint(format!("`toolgate mcp test {} --debug` shows what is said on the wire", as_word(server))),
     }
 }

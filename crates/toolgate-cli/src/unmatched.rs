@@ -30,6 +30,10 @@ pub(crate) fn warn(plan: &Plan, host: &Host, talk: &Talk) {
         let label = talk.paint().yellow("warning:");
         talk.line_once(&format!("{label} {}", visible::line(&Sentence(one).to_string())));
     }
+    if let more @ 1.. = found.len().saturating_sub(UNMATCHED_TOLD_MAX) {
+        let label = talk.paint().yellow("warning:");
+        talk.line_once(&format!("{label} {more} more like these; `toolgate doctor` shows them all"));
+    }
 }
 
 /// Whether there are entries at all, so that most commands do not look further.

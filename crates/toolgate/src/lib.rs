@@ -84,6 +84,6 @@ pub use host::{BorrowedRequest, Host, HostBuilder, Loan, Memory, ReadAhead, Reco
 pub use live::LiveSettings;
 pub use registry::{Catalog, Naming, ToolCall};
 pub use secret::Secret;
-pub use server_name::ServerName;
+pub use server_name::{ServerName, as_word};
 pub use setup::{Setup, SetupOptions};
 pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables, key_of_model};

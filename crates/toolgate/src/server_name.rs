@@ -1,6 +1,6 @@
 //! `ServerName`: what a person calls a server. Errors, news and every stage speak of servers by it.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -32,6 +32,16 @@ impl ServerName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// A name as one word of a command line: in quotes when a shell would take it apart.
+#[must_use]
+pub fn as_word(name: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./@:".contains(letter);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(format!("'{}'", name.replace('\'', r"'\''"))),
     }
 }
 

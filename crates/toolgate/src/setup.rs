@@ -118,8 +118,8 @@ impl Setup {
         let mut servers = resolve(&settings.layers, &switches, &env);
         servers.diagnostics.extend(settings.diagnostics.iter().cloned());
         servers.set_aside.extend(untrusted(&settings.brought.layers));
-        if settings.restricting_switch("security.strict") {
-            servers.active.iter_mut().for_each(|server| Arc::make_mut(server).strict = true);
+        if let Some(origin) = settings.origin_of_restriction("security.strict") {
+            servers.active.iter_mut().for_each(|server| Arc::make_mut(server).strict = Some(origin.clone()));
         }
         let entries = servers.active.iter().flat_map(|server| unreadable_entries(server));
         servers.diagnostics.extend(entries.collect::<Vec<_>>());

@@ -166,6 +166,8 @@ fn behind(command: &str, rest: &[&str], word: &str, offer: &dyn Offer) -> Vec<Ca
         ("mcp", []) => parts(name).into_iter().chain(servers(offer, |_| true)).collect(),
         ("mcp", ["enable", ..]) => servers(offer, |is_off| is_off),
         ("mcp", ["disable", ..]) => servers(offer, |is_off| !is_off),
+        ("mcp", ["list"]) => details().into_iter().chain(servers(offer, |_| true)).collect(),
+        ("mcp", ["list", "desc" | "schema" | "nodesc"]) => servers(offer, |_| true),
         ("mcp", [_]) | ("tools" | "prompts" | "resources", []) => servers(offer, |_| true),
         ("call", []) | ("policy", ["explain"]) => named(offer.tools()),
         ("call", [tool, given @ ..]) => arguments(&offer.parameters(tool), given, word),
@@ -182,6 +184,12 @@ fn behind(command: &str, rest: &[&str], word: &str, offer: &dyn Offer) -> Vec<Ca
 fn parts(command: &str) -> Vec<Candidate> {
     let parts = find(command).map(|command| command.parts).unwrap_or_default();
     parts.iter().map(|(name, about)| whole(*name, Some((*about).to_owned()))).collect()
+}
+
+/// The words of `mcp list`.
+fn details() -> Vec<Candidate> {
+    let all = [("desc", "with descriptions"), ("schema", "with descriptions and parameters"), ("nodesc", "names only")];
+    all.into_iter().map(|(word, about)| whole(word, Some(about.to_owned()))).collect()
 }
 
 fn servers(offer: &dyn Offer, is_meant: impl Fn(bool) -> bool) -> Vec<Candidate> {

@@ -74,7 +74,7 @@ fn check(before: &str, expected: &[&str]) {
 
 #[test]
 fn lines_are_completed() {
-    let cases: [(&str, &[&str]); 36] = [
+    let cases: [(&str, &[&str]); 38] = [
         ("", &[]),
         ("hello", &[]),
         ("/pol", &["/policy"]),
@@ -82,6 +82,8 @@ fn lines_are_completed() {
         ("/re", &["/resources", "/read"]),
         ("/mcp dis", &["/mcp disable"]),
         ("/mcp ti", &["/mcp time"]),
+        ("/mcp list n", &["/mcp list nodesc"]),
+        ("/mcp list desc ti", &["/mcp list desc time"]),
         ("/mcp auth ", &["/mcp auth git", "/mcp auth time", "/mcp auth off"]),
         ("/mcp enable ", &["/mcp enable off"]),
         ("/mcp disable ", &["/mcp disable git", "/mcp disable time"]),

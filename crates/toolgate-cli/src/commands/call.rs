@@ -15,7 +15,7 @@ use toolgate::shape::{for_display, visible};
 use toolgate::trust::AdmittedServers;
 use toolgate::{
     Asker, CallOutcome, CallReport, Error, ErrorKind, Host, Interest, RawJson, RunOptions, ServerStatus, ServerView,
-    ToolCall,
+    ToolCall, as_word,
 };
 
 use crate::arrival::{UNEXPLAINED_WAIT, Waiting, explained};
@@ -78,7 +78,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Some(server) if !arguments.name.starts_with(&format!("{server}__")) => format!("{server}__{}", arguments.name),
         _ => arguments.name.clone(),
     };
-    let calling = Calling { arguments, meant, given, only, troubles, interrupts, waiting, asked_by };
+    let held_back = if only.is_none() { configured.held_back_in_words() } else { String::new() };
+    let calling = Calling { arguments, meant, given, only, held_back, troubles, interrupts, waiting, asked_by };
     let plan = configured.plan(Interest::TOOLS).with_memory().starting(&servers);
     let plan = session.reading_ahead(plan, &servers);
     let plan = plan.with(call_rules::for_calls(session, configured.setup())?);
@@ -93,6 +94,8 @@ struct Calling<'a> {
     given: Option<RawJson>,
     /// The one server that can have the tool.
     only: Option<String>,
+    /// The servers that are written and not used, each with the reason.
+    held_back: String,
     troubles: Troubles,
     interrupts: Interrupts,
     waiting: Waiting,
@@ -156,6 +159,9 @@ impl Calling<'_> {
             Some(server) if error.kind() == ErrorKind::UnknownTool => {
                 self.troubles.missing(self.not_in(server, host), &views)
             }
+            _ if error.kind() == ErrorKind::UnknownTool && !self.held_back.is_empty() => {
+                self.troubles.not_had(error, &views).hint(format!("servers that are not used: {}", self.held_back))
+            }
             _ => self.troubles.not_had(error, &views),
         }
     }
@@ -171,7 +177,7 @@ impl Calling<'_> {
             return error.saying(format!("`{tool}` of server `{server}` is {reason}"));
         }
         match catalog.nearest(tool).as_slice() {
-            [] => error.hint(format!("`toolgate tools {server}` lists those it has")),
+            [] => error.hint(format!("`toolgate tools {}` lists those it has", as_word(server))),
             names => error.hint(format!("did you mean `{}`?", names.join("`, `"))),
         }
     }
@@ -339,7 +345,9 @@ impl Ended<'_> {
                 let known = CommandError::from(error);
                 match error.kind() {
                     ErrorKind::InvalidArguments => known.hint(usage(name, &self.tool.input_schema())),
-                    ErrorKind::LoginNeeded => known.hint(format!("run `toolgate mcp auth {}`", self.tool.id.server)),
+                    ErrorKind::LoginNeeded => {
+                        known.hint(format!("run `toolgate mcp auth {}`", as_word(&self.tool.id.server)))
+                    }
                     // What could not be recorded was not made, so nothing of the server failed.
                     ErrorKind::InvalidResult | ErrorKind::State => known,
                     _ => known.saying(format!("`{name}` of {} failed: {error}", self.tool.id.server)),
@@ -369,19 +377,13 @@ impl Ended<'_> {
 fn repeated(arguments: &str, given: Option<&str>) -> Option<String> {
     match given {
         Some("-") => Some("-".to_owned()),
-        Some(file) if file.starts_with('@') => Some(quoted(file)),
+        Some(file) if file.starts_with('@') => Some(as_word(file).into_owned()),
         _ if arguments == "{}" || arguments.len() > HINT_ARGUMENTS_BYTES_MAX || arguments.contains(['\'', '\n']) => {
             None
         }
         _ if covered_text(arguments) != arguments => None,
         _ => Some(format!("'{arguments}'")),
     }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./@".contains(letter);
-    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Why the rules forbid a call, and what to do about it.
@@ -392,5 +394,5 @@ fn denied(name: &str, arguments: &RawJson, given: Option<&str>, verdict: &Verdic
     let error =
         if verdict.asks_nobody() { error.hint("`--yes` answers the question for this one call") } else { error };
     let with = repeated(arguments.as_str(), given).map(|words| format!(" --args {words}")).unwrap_or_default();
-    error.hint(format!("`toolgate policy explain {name}{with}` shows how that is decided"))
+    error.hint(format!("`toolgate policy explain {}{with}` shows how that is decided", as_word(name)))
 }

@@ -2,6 +2,7 @@
 //! or as one JSON object when all have.
 
 use toolgate::registry::Catalog;
+use toolgate::servers::SetAside;
 use toolgate::trust::AdmittedServers;
 use toolgate::{Host, Interest, ServerName};
 
@@ -10,7 +11,7 @@ use crate::configured::one_server;
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::ObjectWriter;
-use crate::listing::{tell_of_memory, write_remembered, write_unusable};
+use crate::listing::{tell_held_back, tell_of_memory, write_remembered, write_unusable};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
@@ -42,7 +43,8 @@ impl Offers<'_> {
         let plan = configured.plan(self.interest).starting(&servers);
         let plan = if fresh { plan } else { plan.with_memory() }.showing_all();
         let waiting = if fresh { Waiting::ForAll } else { session.waiting() };
-        let listing = Listing { offers: self, servers, troubles, waiting };
+        let held_back: Vec<&SetAside> = if only.is_none() { configured.set_aside().collect() } else { Vec::new() };
+        let listing = Listing { offers: self, servers, troubles, waiting, held_back: &held_back };
         session.with_host(&plan, async |host, printer| match printer.form() {
             Form::Json => listing.print_json(host, printer).await,
             Form::Text => listing.print_text(host, printer).await,
@@ -56,6 +58,8 @@ struct Listing<'a> {
     servers: AdmittedServers,
     troubles: Troubles,
     waiting: Waiting,
+    /// Servers that are written and not used.
+    held_back: &'a [&'a SetAside],
 }
 
 impl Listing<'_> {
@@ -94,6 +98,9 @@ impl Listing<'_> {
             && views.iter().all(|view| view.agreed.is_some() && !view.is_out_of_reach())
         {
             talk.line(&format!("there are no {}", self.offers.plural));
+            if views.is_empty() {
+                tell_held_back(self.held_back, self.offers.plural, &talk);
+            }
         }
         tell_of_memory(&views, &talk);
         self.troubles.judge(&views)

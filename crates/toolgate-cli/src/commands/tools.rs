@@ -16,15 +16,16 @@ use toolgate::{Clock, Host, Interest, ServerName};
 use crate::arrival::{Arrivals, Waiting, all_settled, settled};
 use crate::call_rules;
 use crate::commands::completions::complete_server;
-use crate::configured::{one_server, why_held_back, write_held_back};
+use crate::configured::{one_server, write_held_back};
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::json::{JsonWriter, ObjectWriter};
-use crate::limits::{FOUND_TOOLS_MAX, HELD_BACK_NAMED_MAX, LIKE_LINES_MAX};
-use crate::listing::{Row, counted, heading, rows, tell_of_memory, unavailable, write_remembered, write_unusable};
+use crate::limits::{FOUND_TOOLS_MAX, LIKE_LINES_MAX};
+use crate::listing::{
+    Row, counted, heading, rows, tell_held_back, tell_of_memory, unavailable, write_remembered, write_unusable,
+};
 use crate::printer::{Form, Printer};
 use crate::session::Session;
-use crate::talk::Talk;
 use crate::tool_reasons::{Explain, Reasons};
 use crate::tool_text::{ToolDetail, print_details};
 use crate::trouble::Troubles;
@@ -207,8 +208,10 @@ impl Listing<'_> {
             }
             printer.flush()?;
         }
-        if host.servers().is_empty() {
-            self.tell_why_nothing(&talk);
+        if host.servers().is_empty() && self.held_back.is_empty() {
+            talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");
+        } else if host.servers().is_empty() || self.arguments.all {
+            tell_held_back(self.held_back, "tools", &talk);
         }
         let catalog = host.catalog_now();
         let before = printed.iter().filter(|(_, before)| !Arc::ptr_eq(before, &catalog));
@@ -221,20 +224,6 @@ impl Listing<'_> {
         let views = settled(host, &talk, self.waiting).await;
         tell_of_memory(&views, &talk);
         self.troubles.judge(&views)
-    }
-
-    /// Says why there is not even a server to list.
-    fn tell_why_nothing(&self, talk: &Talk) {
-        if self.held_back.is_empty() {
-            talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");
-        }
-        for one in self.held_back.iter().take(HELD_BACK_NAMED_MAX) {
-            talk.line(&visible::line(&format!("no tools of {}: {}", one.name, why_held_back(one))));
-        }
-        if self.held_back.len() > HELD_BACK_NAMED_MAX {
-            let more = self.held_back.len() - HELD_BACK_NAMED_MAX;
-            talk.line(&format!("{more} more servers are not used; `toolgate mcp list` shows why"));
-        }
     }
 
     /// Prints what a server has.

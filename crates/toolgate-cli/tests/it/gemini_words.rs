@@ -134,7 +134,7 @@ fn a_policy_of_the_command_line_only_restricts() {
     let system = room.world.root().join("system/policies");
     std::fs::create_dir_all(&system).unwrap();
     std::fs::write(system.join("own.toml"), "").unwrap();
-    let output = room.run("call read_file path=a --admin-policy p.toml");
+    let output = room.run("call list_directory path=. --admin-policy p.toml --headless");
     assert_eq!(output.code(), Some(0), "{}", output.transcript());
     assert!(output.stderr.contains("`--admin-policy` is not used"), "{}", output.transcript());
 }

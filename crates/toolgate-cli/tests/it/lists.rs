@@ -78,7 +78,7 @@ fn what_fits_nothing_is_reported_by_the_commands_that_check() {
     for line in ["mcp test --json", "doctor --json", "policy check --connect --json"] {
         assert_eq!(entries(&room.json(line)), expected, "{line}");
     }
-    for (line, code) in [("mcp test", 9), ("doctor", 9), ("policy check --connect", 0)] {
+    for (line, code) in [("mcp test", 9), ("doctor", 9), ("policy check --connect", 9)] {
         let output = room.run(line);
         assert_eq!(output.code(), Some(code), "{line}: {}", output.transcript());
         assert!(output.stdout.contains("has no tool `ecko`; did you mean `echo`?"), "{line}: {}", output.transcript());
@@ -133,7 +133,54 @@ fn why_a_server_or_a_tool_is_not_there_is_said_with_the_place() {
             "it is not in `includeTools` (SETTINGS:1)",
         ),
     ];
-    for (room, line, expected) in &cases {
+    are_said(&cases);
+}
+
+#[test]
+fn servers_that_are_not_used_are_named_where_something_of_theirs_is_looked_for() {
+    let room = || Room::new().server("one", &sample("one")).server("two", &sample("two"));
+    let allowed = || room().setting("mcp", json!({"allowed": ["two"], "excluded": ["workspace"]}));
+    let excluded = || room().setting("mcp", json!({"excluded": ["one", "workspace"]}));
+    let none_left = || room().setting("mcp", json!({"excluded": ["*"]}));
+    let disabled = || {
+        let room = room().without_workspace();
+        room.world.write_in_home(".toolgate/mcp-server-enablement.json", r#"{"one": {"enabled": false}}"#).unwrap();
+        room
+    };
+    let broken = || room().without_workspace().with("one", "command", json!(5));
+    let strict = || room().setting("security", json!({"strict": true}));
+    // a room, a command, what is said
+    let cases = [
+        (allowed(), "tools --all", "no tools of one: not in `mcp.allowed` of SETTINGS:1"),
+        (
+            excluded(),
+            "call read_file path=x",
+            "hint: servers that are not used: one: in `mcp.excluded` of SETTINGS:1; workspace: in",
+        ),
+        (
+            disabled(),
+            "call nothing_like_it",
+            "hint: servers that are not used: one: disabled in HOME/.toolgate/mcp-server-enablement.json",
+        ),
+        (none_left(), "prompts", "no prompts of one: in `mcp.excluded` of SETTINGS:1"),
+        (none_left(), "resources", "no resources of one: in `mcp.excluded` of SETTINGS:1"),
+        (broken(), "mcp test one", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "call one__echo message=x", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "call one__echo --json", "MCP server one: SETTINGS:1: mcpServers.one.command: expected a string"),
+        (broken(), "mcp test", "settings SETTINGS:1: mcpServers.one.command: expected a string"),
+        (strict(), "tools workspace", "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)"),
+        (
+            strict(),
+            "call read_file path=x",
+            "`security.strict` is on, and the server has no `includeTools` (SETTINGS:1)",
+        ),
+    ];
+    are_said(&cases);
+}
+
+/// Runs the commands. What each has to say stands in its output, however it is wrapped.
+fn are_said(cases: &[(Room, &str, &str)]) {
+    for (room, line, expected) in cases {
         let output = room.run(line);
         let said = format!("{}{}", output.stdout, output.stderr).replace('\n', " ");
         let expected = expected.replace("SETTINGS", &settings(room));
@@ -172,6 +219,9 @@ fn words_say_how_much_is_listed_and_win_over_a_filter() {
     assert!(listed("mcp list schema one").2);
     let wrong = room.run("mcp list one desc");
     assert_eq!(wrong.code(), Some(2), "{}", wrong.transcript());
+    assert!(wrong.stderr.contains("hint: `toolgate mcp list desc one`"), "{}", wrong.transcript());
+    let wrong = room.run("mcp list one two");
+    assert!(wrong.stderr.contains("hint: `toolgate mcp list desc two`"), "{}", wrong.transcript());
     let session = room.command(["--no-color"]).input("/mcp list desc one\n").run().unwrap();
     assert!(
         session.stdout.contains("one - ") && session.stdout.contains("echo: Says it again."),
@@ -179,6 +229,53 @@ fn words_say_how_much_is_listed_and_win_over_a_filter() {
         session.transcript()
     );
     assert!(!session.stdout.contains("desc - "), "{}", session.transcript());
+}
+
+#[test]
+fn words_say_how_much_is_written_for_programs() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let offers = |line: &str| room.json(line)["servers"][0]["offers"].clone();
+    assert_eq!(offers("mcp list --json"), Value::Null);
+    let echo = |line: &str| offers(line)["tools"].as_array().unwrap()[0].clone();
+    assert_eq!(echo("mcp list nodesc --json"), json!({"name": "echo"}));
+    assert_eq!(
+        echo("mcp list desc one --json"),
+        json!({"name": "echo", "description": "Says it again.\n\nAnd nothing else."})
+    );
+    let schema = echo("mcp list schema --json");
+    assert_eq!((&schema["name"], &schema["inputSchema"]["type"]), (&json!("echo"), &json!("object")));
+}
+
+#[test]
+fn a_server_name_with_a_blank_is_quoted_in_commands_to_paste() {
+    let room = Room::new().with_questions().server("my one", &sample("one")).without_workspace();
+    let denied = room.command(["call", "my one__add", "a=1", "b=2"]).run().unwrap();
+    assert!(denied.stderr.contains("`toolgate policy explain 'my one__add'"), "{}", denied.transcript());
+    let missing = room.command(["call", "my one__nothing_like_it"]).run().unwrap();
+    assert!(missing.stderr.contains("`toolgate tools 'my one'`"), "{}", missing.transcript());
+    let off = room.command(["mcp", "disable", "my one"]).run().unwrap();
+    assert!(off.stdout.contains("`toolgate mcp enable 'my one'` switches it on again"), "{}", off.transcript());
+    let held_back = room.command(["tools", "my one"]).run().unwrap();
+    assert!(
+        held_back.stderr.contains("hint: enable it with `toolgate mcp enable 'my one'`"),
+        "{}",
+        held_back.transcript()
+    );
+}
+
+#[test]
+fn more_mistyped_entries_than_are_shown_are_counted() {
+    let room = Room::new().server("one", &sample("one")).without_workspace();
+    let typed = ["ecko", "echp", "ehco", "eccho", "echoo", "xecho", "ecoh"];
+    let room = room.with("one", "excludeTools", json!(typed));
+    let output = room.run("tools");
+    let warnings = output.stderr.lines().filter(|line| line.contains("did you mean `echo`?")).count();
+    assert_eq!(warnings, 5, "{}", output.transcript());
+    assert!(
+        output.stderr.contains("warning: 2 more like these; `toolgate doctor` shows them all"),
+        "{}",
+        output.transcript()
+    );
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn the_examples_for_development_and_production_work_in_an_empty_home() {
         (PRODUCTION, "call list_directory path=.", 0),
         (PRODUCTION, "call --yes write_file path=new.txt content=x", 3),
         (PRODUCTION, "call --yes run_shell_command command=ls", 3),
+        (PRODUCTION, "call --yes replace path=notes.txt old_string=a new_string=b", 3),
         (PRODUCTION, "mcp test", 0),
         (PRODUCTION, "doctor", 0),
         (PRODUCTION, "policy check --connect", 0),
@@ -70,7 +71,7 @@ fn the_examples_for_development_and_production_work_in_an_empty_home() {
     };
     let reading = ["read_file", "list_directory", "glob", "search_file_content"];
     assert_eq!(shown(DEVELOPMENT), [&reading[..], &["write_file", "replace"]].concat());
-    assert_eq!(shown(PRODUCTION), [&reading[..], &["replace"]].concat());
+    assert_eq!(shown(PRODUCTION), reading, "`edit_file` in `tools.exclude` means `replace` too");
 }
 
 #[test]

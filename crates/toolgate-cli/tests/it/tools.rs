@@ -126,6 +126,8 @@ fn what_is_hidden_or_unusable_is_listed_with_its_reason_when_asked_for() {
               add   Adds.
               (unnamed tool skipped: entry 4: `name` is missing)
               (tool fail hidden: `fail` in `excludeTools` hides it ([HOME]/.toolgate/settings.json:1))
+            --- stderr
+            no tools of workspace: in `mcp.excluded` of [HOME]/.toolgate/settings.json:1
             --- exit 0
             ",
     );

@@ -13,6 +13,8 @@ mod auth_proofs;
 mod auth_server;
 mod behaviours;
 mod chaos;
+#[cfg(unix)]
+mod check_script;
 mod client_scripts;
 mod embedders;
 mod faults;

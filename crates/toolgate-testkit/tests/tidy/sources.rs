@@ -45,18 +45,11 @@ impl Sources {
     #[expect(clippy::expect_used, reason = "without the repository there is nothing to check")]
     pub(crate) fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there");
-        let listed = Command::new("git")
-            .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
-            .current_dir(&root)
-            .output()
-            .expect("git lists the files of the repository");
-        assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
-        let names = String::from_utf8_lossy(&listed.stdout).into_owned();
         let mut files = Vec::new();
-        for path in names.split('\0').filter(|path| !path.is_empty()) {
+        for path in listed_by_git(&root).unwrap_or_else(|| walked(&root)) {
             // A file that was deleted but is still tracked is none; one that is not text has no lines to check.
-            if let Ok(text) = std::fs::read_to_string(root.join(path)) {
-                files.push(Source { path: path.to_owned(), text });
+            if let Ok(text) = std::fs::read_to_string(root.join(&path)) {
+                files.push(Source { path, text });
             }
         }
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -100,5 +93,58 @@ impl Source {
     pub(crate) fn stem(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.split('.').next().unwrap_or_default()
+    }
+}
+
+/// The files that git tracks or would track; `None` without git, or in a copy that is no checkout.
+fn listed_by_git(root: &Path) -> Option<Vec<String>> {
+    let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+    let listed = Command::new("git").args(arguments).current_dir(root).output().ok()?;
+    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let paths = names.split('\0').filter(|path| !path.is_empty()).map(ToOwned::to_owned);
+    listed.status.success().then(|| paths.collect())
+}
+
+/// All files below the folder, without those that `.gitignore` and git itself keep out.
+fn walked(root: &Path) -> Vec<String> {
+    let ignored = std::fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
+    let ignored: Vec<&str> = ignored.lines().map(|line| line.trim().trim_matches('/')).collect();
+    let mut folders = vec![String::new()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+            if name == ".git" || ignored.iter().any(|pattern| *pattern == name || *pattern == path) {
+                continue;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{listed_by_git, walked};
+
+    #[test]
+    fn without_git_the_same_files_are_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        if let Some(mut listed) = listed_by_git(&root) {
+            let mut found = walked(&root);
+            // A tracked file that was deleted in the checkout is still listed.
+            listed.retain(|path| root.join(path).is_file() && !root.join(path).is_symlink());
+            listed.sort();
+            found.sort();
+            listed.dedup();
+            assert_eq!(found, listed);
+        }
     }
 }

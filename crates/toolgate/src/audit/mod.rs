@@ -47,7 +47,7 @@ pub(crate) use redact::has_secrets;
 pub use rules_noted::RulesInForce;
 pub use stats::{Latency, Statistics, ToolStatistics};
 pub use stored::{StoredCall, StoredError, StoredRule};
-pub use stored_change::{StoredChange, StoredFile, StoredImpact, StoredPerson};
+pub use stored_change::{StoredChange, StoredFile, StoredImpact, StoredImpactCase, StoredPerson};
 pub use unusual::{Unusual, UnusualUse};
 pub use verify::{Finding, Verification, verify};
 pub use writer::{ArgumentsKept, AuditOptions, FileAudit, Fsync};

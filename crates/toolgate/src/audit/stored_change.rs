@@ -86,6 +86,23 @@ pub struct StoredImpact {
     /// Calls that are decided otherwise.
     #[serde(default)]
     pub different: u64,
+    /// Which ones, together where tool and decisions are equal.
+    #[serde(default)]
+    pub cases: Vec<StoredImpactCase>,
+}
+
+/// Calls of one tool that changed rules decide otherwise in one way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct StoredImpactCase {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// The decision in the record.
+    pub was: String,
+    /// The decision under the changed rules.
+    pub now: String,
 }
 
 impl StoredPerson {

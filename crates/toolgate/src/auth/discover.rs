@@ -15,6 +15,7 @@ use super::checks::{Check, ISSUER_ADDRESS, IssuerMatch, check_issuer, check_reso
 use super::fetch::Fetcher;
 use super::journal::{Journal, StepOutcome};
 use super::metadata::{AuthorizationServer, ProtectedResource, origin_of, resource_candidates, server_candidates};
+use super::register::NoClient;
 use super::resource::resource_of;
 use super::shown::{excerpt, shown};
 use crate::error::{Error, ErrorKind, Result};
@@ -45,6 +46,16 @@ pub(crate) struct Discovered {
     pub(crate) is_fallback: bool,
     /// Failed attempts to find values that the settings leave out, one message each.
     pub(crate) tried: Vec<String>,
+    /// Whether no metadata was found, and the endpoints are those of the settings alone.
+    pub(crate) is_silent: bool,
+}
+
+impl Discovered {
+    /// The state when no client is known there.
+    pub(crate) fn without_client<'a>(&'a self, redirect_uri: Option<&'a str>) -> NoClient<'a> {
+        let takes_documents = self.server.client_id_metadata_document_supported;
+        NoClient { issuer: &self.issuer, redirect_uri, tried: &self.tried, is_silent: self.is_silent, takes_documents }
+    }
 }
 
 /// Finds out who gives tokens for the server of `account`.
@@ -113,7 +124,16 @@ impl Search<'_> {
         let scopes_of_resource = published.scopes_supported;
         let is_dpop_required = published.dpop_bound_access_tokens_required;
         let tried = Vec::new();
-        Ok(Discovered { resource, scopes_of_resource, issuer, server, is_dpop_required, is_fallback, tried })
+        Ok(Discovered {
+            resource,
+            scopes_of_resource,
+            issuer,
+            server,
+            is_dpop_required,
+            is_fallback,
+            tried,
+            is_silent: false,
+        })
     }
 
     /// Nothing has to be found out when the settings have all that this kind of login needs.
@@ -150,6 +170,7 @@ impl Search<'_> {
             is_dpop_required: false,
             is_fallback: false,
             tried: Vec::new(),
+            is_silent: false,
         }))
     }
 

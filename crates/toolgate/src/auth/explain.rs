@@ -98,7 +98,7 @@ fn client(journal: &Journal, login: &ServerLogin, found: &Discovered) {
     let (outcome, detail) = match choose(&login.account().options, &rules, redirect_uri, None, now) {
         Ok(Choice::Known(client)) => (StepOutcome::Good, format!("the client `{}`", client.client_id)),
         Ok(Choice::Register(at)) => (StepOutcome::Good, format!("a client is registered at {}", shown(&at))),
-        Ok(Choice::Ask) => (StepOutcome::Failed, unknown_client(&found.issuer, redirect_uri, &found.tried).to_string()),
+        Ok(Choice::Ask) => (StepOutcome::Failed, unknown_client(found.without_client(redirect_uri)).to_string()),
         Err(error) => (StepOutcome::Failed, error.to_string()),
     };
     journal.note("choose who we are", outcome, detail, Some(REGISTRATION));

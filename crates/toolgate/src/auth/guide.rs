@@ -31,6 +31,8 @@ pub struct ClientNeeded {
     pub redirect_uri: Option<String>,
     /// Failed attempts to find a registration endpoint, one message each.
     pub tried: Vec<String>,
+    /// Whether no metadata of the authorization server was found.
+    pub is_silent: bool,
 }
 
 /// A client that a person registered by hand.

@@ -20,6 +20,7 @@ use crate::apart::apart;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{LOGINS_FILE_MS, REFRESH_LOCK_MS, REFRESH_MS, REFRESH_RETRY_MS};
 use crate::secret::Secret;
+use crate::server_name::as_word;
 use crate::settings::diagnostic::visible;
 use crate::state_file::{Privacy, make_folder};
 
@@ -280,7 +281,7 @@ impl Keeper {
                         format!("`{shown}` does not take the login any more, and it could not be renewed: {why}")
                     }
                 };
-                let hint = format!("try again later; `toolgate mcp auth {shown}` logs in anew");
+                let hint = format!("try again later; `toolgate mcp auth {}` logs in anew", as_word(&shown));
                 Err(Error::new(ErrorKind::LoginFailed, what).about(server).hinting(hint))
             }
         }

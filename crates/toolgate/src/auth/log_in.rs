@@ -249,9 +249,10 @@ impl LogIn<'_> {
                     issuer: discovered.issuer.clone(),
                     redirect_uri: redirect_uri.map(str::to_owned),
                     tried: discovered.tried.clone(),
+                    is_silent: discovered.is_silent,
                 };
                 let Some(client) = self.guide.ask_for_client(self.account.server.clone(), needed).await else {
-                    return Err(unknown_client(&discovered.issuer, redirect_uri, &discovered.tried));
+                    return Err(unknown_client(discovered.without_client(redirect_uri)));
                 };
                 let client = entered(client, &self.account.options, &rules, redirect_uri)?;
                 self.journal.good("ask who we are", format!("the client `{}`", client.client_id));

@@ -110,15 +110,42 @@ fn check_document(address: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).hinting("it looks like `https://example.com/oauth/client.json`"))
 }
 
-/// The error when no client is known and the authorization server registers none by itself. `tried` lists the failed
-/// attempts to find a registration endpoint.
-pub(crate) fn unknown_client(issuer: &str, redirect_uri: Option<&str>, tried: &[String]) -> Error {
-    let mut message = format!("the authorization server {} registers no clients by itself", visible(issuer, &[]));
-    for (at, one) in tried.iter().enumerate() {
+/// The state when no client is known and none can be registered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoClient<'a> {
+    /// The authorization server.
+    pub(crate) issuer: &'a str,
+    /// Where the browser comes back to.
+    pub(crate) redirect_uri: Option<&'a str>,
+    /// Failed attempts to find a registration endpoint, one message each.
+    pub(crate) tried: &'a [String],
+    /// Whether no metadata of the authorization server was found.
+    pub(crate) is_silent: bool,
+    /// Whether it takes the address of a published document as a client id.
+    pub(crate) takes_documents: bool,
+}
+
+/// The error in that state.
+pub(crate) fn unknown_client(without: NoClient<'_>) -> Error {
+    let issuer = visible(without.issuer, &[]);
+    let mut message = match without.is_silent {
+        true => {
+            format!("no metadata of the authorization server {issuer} was found, so no client can be registered there")
+        }
+        false => format!("the authorization server {issuer} registers no clients by itself"),
+    };
+    for (at, one) in without.tried.iter().enumerate() {
         message.push_str(if at == 0 { ": " } else { "; " });
         message.push_str(&visible(one, &[]));
     }
-    Error::new(ErrorKind::LoginFailed, message).hinting(by_hand(redirect_uri))
+    let mut hint = by_hand(without.redirect_uri);
+    if without.is_silent {
+        hint = format!("set `oauth.issuer` to the address of its metadata, or {hint}");
+    }
+    if without.takes_documents {
+        hint.push_str("; it also takes a published client document, named by `oauth.clientMetadataUrl`");
+    }
+    Error::new(ErrorKind::LoginFailed, message).hinting(hint)
 }
 
 /// A client that the person registered by hand, to be kept like one of ours.

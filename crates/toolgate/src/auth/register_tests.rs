@@ -9,7 +9,7 @@ use super::super::account::LoginOptions;
 use super::super::journal::Journal;
 use super::super::login::{ClientIdentity, ClientMethod, ClientOrigin};
 use super::super::scripted_exchange::{Scripted, ScriptedExchange, SetClock, json as scripted};
-use super::{Choice, ClientRules, Registration, choose, register, unknown_client};
+use super::{Choice, ClientRules, NoClient, Registration, choose, register, unknown_client};
 use crate::error::Error;
 use crate::secret::Secret;
 
@@ -41,13 +41,19 @@ fn with_document(address: &str) -> LoginOptions {
     LoginOptions { client_metadata_url: Some(address.to_owned()), ..LoginOptions::default() }
 }
 
+const NOBODY: NoClient<'static> =
+    NoClient { issuer: ISSUER, redirect_uri: Some(REDIRECT), tried: &[], is_silent: false, takes_documents: false };
+
+fn told(error: &Error) -> String {
+    format!("{error} / {}", error.hint().unwrap_or_default())
+}
+
 /// The choice on one line.
 fn chosen(options: &LoginOptions, rules: &ClientRules<'_>, kept: Option<&ClientIdentity>) -> String {
-    let told = |error: &Error| format!("{error} / {}", error.hint().unwrap_or_default());
     match choose(options, rules, Some(REDIRECT), kept, SetClock::start()) {
         Ok(Choice::Known(client)) => format!("{} {:?} {}", client.client_id, client.origin, client.method.as_str()),
         Ok(Choice::Register(endpoint)) => format!("register at {endpoint}"),
-        Ok(Choice::Ask) => told(&unknown_client(rules.issuer, Some(REDIRECT), &[])),
+        Ok(Choice::Ask) => told(&unknown_client(NoClient { issuer: rules.issuer, ..NOBODY })),
         Err(error) => told(&error),
     }
 }
@@ -82,8 +88,24 @@ fn the_ways_are_tried_in_order() {
     for (options, rules, kept, expected) in rows {
         assert_eq!(chosen(options, rules, kept), expected);
     }
-    let error = unknown_client(ISSUER, None, &[]);
+    let error = unknown_client(NoClient { redirect_uri: None, ..NOBODY });
     assert_eq!(error.hint(), Some("register a client there by hand, and set `oauth.clientId`"));
+    let tried = ["https://as.example/.well-known/oauth-authorization-server has no metadata".to_owned()];
+    let silent = unknown_client(NoClient { redirect_uri: None, is_silent: true, tried: &tried, ..NOBODY });
+    assert_eq!(
+        told(&silent),
+        "no metadata of the authorization server https://as.example was found, so no client can be registered there: \
+         https://as.example/.well-known/oauth-authorization-server has no metadata / set `oauth.issuer` to the address of its \
+         metadata, or register a client there by hand, and set `oauth.clientId`"
+    );
+    let with_documents = unknown_client(NoClient { redirect_uri: None, takes_documents: true, ..NOBODY });
+    assert_eq!(
+        with_documents.hint(),
+        Some(
+            "register a client there by hand, and set `oauth.clientId`; it also takes a published client document, named by \
+             `oauth.clientMetadataUrl`"
+        )
+    );
 }
 
 #[test]

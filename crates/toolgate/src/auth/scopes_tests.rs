@@ -34,6 +34,7 @@ fn chosen(case: Case) -> String {
         is_dpop_required: false,
         is_fallback: false,
         tried: Vec::new(),
+        is_silent: false,
     };
     choose_scopes(&wants, &options, &discovered, &list(case.held)).join(" ")
 }

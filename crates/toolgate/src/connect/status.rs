@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use toolgate_wire::{Era, RawJson, Version};
 
 use crate::error::{Error, ErrorKind};
-use crate::server_name::ServerName;
+use crate::server_name::{ServerName, as_word};
 use crate::servers::ServerConfig;
 
 /// Where a server is in its life.
@@ -131,7 +131,7 @@ pub(crate) fn sentence(config: &ServerConfig, stage: Stage, error: &Error) -> St
     match (error.kind(), stage) {
         (ErrorKind::LoginNeeded, _) => {
             let address = config.transport.target();
-            format!("MCP server {name} ({address}) needs a login; run `toolgate mcp auth {name}`")
+            format!("MCP server {name} ({address}) needs a login; run `toolgate mcp auth {}`", as_word(name))
         }
         (_, Stage::Connected) => format!("MCP server {name}: {error}"),
         (_, Stage::Lost) => format!("MCP server {name}: connection error: {error}"),

@@ -11,7 +11,7 @@ use crate::discovery::Problem;
 use crate::discovery::line::{Line, Live};
 use crate::discovery::offered::{Offered, OfferedList, UnusableEntry};
 use crate::error::Error;
-use crate::filter::{Strictness, ToolFilter, Visibility};
+use crate::filter::{STRICT_REASON, Strictness, ToolFilter, Visibility};
 use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
 
@@ -67,7 +67,7 @@ pub struct Filtered {
 }
 
 fn filter_of(server: &ServerConfig) -> ToolFilter {
-    let strictness = if server.strict { Strictness::Strict } else { Strictness::Open };
+    let strictness = if server.strict.is_some() { Strictness::Strict } else { Strictness::Open };
     let of = if server.transport.builtin().is_some() { ToolFilter::of_built_in } else { ToolFilter::of };
     of(server.include_tools.as_deref(), &server.exclude_tools, strictness)
 }
@@ -132,7 +132,9 @@ impl ServerCatalog {
                 Visibility::Shown => self.tools.push(tool),
                 Visibility::Hidden(reason) => {
                     let (server, tool) = (self.server().clone(), tool.name.clone());
-                    let reason = format!("{reason} ({})", self.line.config().origin);
+                    let config = self.line.config();
+                    let origin = config.strict.as_ref().filter(|_| reason == STRICT_REASON).unwrap_or(&config.origin);
+                    let reason = format!("{reason} ({origin})");
                     self.filtered.push(Filtered { server, tool, reason });
                 }
             }

@@ -33,6 +33,7 @@ pub(crate) use path_readings::{
     is_file_address, is_other_address, is_unclear, is_web_address, leads_through_process, readings,
 };
 pub(crate) use percent::decoded as percent_decoded;
+pub(crate) use tool_filter::STRICT_REASON;
 pub use tool_filter::{FilterList, FilterVerdict, Strictness, ToolFilter, Visibility};
 
 #[cfg(test)]

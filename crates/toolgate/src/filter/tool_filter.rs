@@ -25,6 +25,9 @@ use crate::servers::built_in_tools::{possible_real_name, real_name, under_all_na
 use crate::shell::Reach;
 use crate::shown_name::spellings;
 
+/// The reason why a tool is hidden that no list is about.
+pub(crate) const STRICT_REASON: &str = "`security.strict` is on, and the server has no `includeTools`";
+
 /// Whether a tool is shown, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Visibility {
@@ -224,10 +227,7 @@ impl ToolFilter {
         let Some(include) = &self.include else {
             return match self.strictness {
                 Strictness::Open => FilterVerdict::Permitted,
-                Strictness::Strict => denied(
-                    FilterList::Strict,
-                    "`security.strict` is on, and the server has no `includeTools`".to_owned(),
-                ),
+                Strictness::Strict => denied(FilterList::Strict, STRICT_REASON.to_owned()),
             };
         };
         let covers_all = |entry: &Entry| !entry.arguments.as_ref().is_some_and(is_concrete);

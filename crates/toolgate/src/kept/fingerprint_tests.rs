@@ -8,7 +8,7 @@ use super::{FileMark, Fingerprint, Surroundings, fingerprint, look};
 use crate::kept::sample::{address, program, server, stdio};
 use crate::servers::{ConfigText, HttpConfig, LoginConfig, ServerConfig, ServerName, StdioConfig, TransportConfig};
 use crate::settings::raw::{AuthProviderType, GrantKind};
-use crate::settings::source::SettingsSource;
+use crate::settings::source::{SettingsOrigin, SettingsSource};
 
 /// The fingerprint in a world where these files are, as (path, mark, whether it runs).
 fn with_files(config: &ServerConfig, files: &[(&str, &str, bool)]) -> Fingerprint {
@@ -134,7 +134,7 @@ fn how_a_server_is_tuned_does_not_count() {
     tuned.connect_timeout = Duration::from_secs(9);
     tuned.max_concurrency = 9;
     tuned.trust = true;
-    tuned.strict = true;
+    tuned.strict = Some(SettingsOrigin { source: SettingsSource::User, path: None, line: None });
     tuned.description = Some("d".to_owned());
     tuned.include_tools = Some(vec!["x".to_owned()]);
     tuned.exclude_tools = vec!["y".to_owned()];

@@ -28,7 +28,7 @@ pub(super) fn server(transport: TransportConfig) -> ServerConfig {
         include_tools: None,
         replaces_own: false,
         exclude_tools: Vec::new(),
-        strict: false,
+        strict: None,
         origin: SettingsOrigin { source: SettingsSource::User, path: Some("/home/s.json".into()), line: Some(1) },
         extension: None,
     }

@@ -12,7 +12,7 @@ use crate::limits::{LIST_COMPARISONS_MAX, NEAREST_CHARS_MAX};
 use crate::policy::{
     Condition, Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Target, Tier, is_shown_form, targets_of,
 };
-use crate::servers::built_in_tools::possible_real_name;
+use crate::servers::built_in_tools::{possible_real_name, real_name};
 use crate::servers::{ServerConfig, folded};
 use crate::settings::raw::RawEntry;
 use crate::settings::{ListedEntry, Settings, SettingsOrigin};
@@ -354,7 +354,10 @@ fn differs_in_digits(written: &str, real: &str) -> bool {
 
 fn fits_one(name: &NamePattern, offer: &OfferedTools<'_>, reach: Reach) -> bool {
     let alias = match name {
-        NamePattern::Exact(name) if offer.builtin.is_some() => possible_real_name(name),
+        NamePattern::Exact(name) if offer.builtin.is_some() => match reach {
+            Reach::Permission => real_name(name),
+            Reach::Restriction => possible_real_name(name),
+        },
         _ => None,
     };
     let is_it = |tool: &&str| match reach {

@@ -18,6 +18,9 @@ const ALIASES: [(&str, &str); 8] = [
     ("grep_search", "search_file_content"),
 ];
 
+/// More names, which only restrictions know: tools of other servers have them too, so no permission reaches that far.
+const RESTRICTED_ALIASES: [(&str, &str); 1] = [("edit_file", "replace")];
+
 /// Other names of arguments of these tools, by their own: those of Gemini CLI.
 const ARGUMENTS: [(&str, &[&str]); 3] = [
     ("path", &["file_path", "dir_path", "absolute_path"]),
@@ -68,7 +71,8 @@ pub(crate) fn real_name(name: &str) -> Option<&'static str> {
 
 /// The same in any capitals: what a restriction asks.
 pub(crate) fn possible_real_name(name: &str) -> Option<&'static str> {
-    ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name.trim())).map(|(_, real)| *real)
+    let mut all = ALIASES.iter().chain(&RESTRICTED_ALIASES);
+    all.find(|(alias, _)| alias.eq_ignore_ascii_case(name.trim())).map(|(_, real)| *real)
 }
 
 #[cfg(test)]
@@ -87,6 +91,7 @@ mod tests {
             ("ReadFileTool", Some("read_file"), Some("read_file")),
             ("WriteFileTool", Some("write_file"), Some("write_file")),
             ("EditTool", Some("replace"), Some("replace")),
+            ("edit_file", None, Some("replace")),
             ("GrepTool", Some("search_file_content"), Some("search_file_content")),
             ("GlobTool", Some("glob"), Some("glob")),
             ("LSTool", Some("list_directory"), Some("list_directory")),

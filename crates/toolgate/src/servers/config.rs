@@ -47,8 +47,8 @@ pub struct ServerConfig {
     pub include_tools: Option<Vec<String>>,
     /// The tools not to use, as written.
     pub exclude_tools: Vec<String>,
-    /// Whether nothing is shown that is not included (`security.strict`).
-    pub strict: bool,
+    /// The place of `security.strict`, when nothing is shown that is not included.
+    pub strict: Option<SettingsOrigin>,
     /// Whether a workspace folder put it in place of the person's own server of that name.
     pub replaces_own: bool,
     /// Where it is written.

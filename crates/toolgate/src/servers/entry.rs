@@ -90,7 +90,7 @@ impl<'a> Entry<'a> {
             include_tools: raw.include_tools.as_ref().map(texts),
             replaces_own: false,
             exclude_tools: raw.exclude_tools.as_ref().map(texts).unwrap_or_default(),
-            strict: false,
+            strict: None,
             origin: self.layer.origin(self.name.at.line),
             extension: self.layer.extension.clone(),
         })

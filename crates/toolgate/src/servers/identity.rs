@@ -87,7 +87,7 @@ mod tests {
             include_tools: None,
             replaces_own: false,
             exclude_tools: Vec::new(),
-            strict: false,
+            strict: None,
             origin: SettingsOrigin { source: SettingsSource::User, path: Some("/home/s.json".into()), line: Some(1) },
             extension: None,
         }

@@ -90,6 +90,14 @@ impl Settings {
         self.permitting_switch(path) || of_workspace.any(is_on)
     }
 
+    /// The place where such a switch is turned on; `None` while it is off.
+    pub(crate) fn origin_of_restriction(&self, path: &str) -> Option<SettingsOrigin> {
+        let counts = |layer: &&SettingsLayer| layer.is_of_workspace() || self.permitting_switch(path);
+        let written = self.layers.iter().filter(counts).filter_map(|layer| Some((layer, layer.kept(path)?)));
+        let on = written.filter(|(_, value)| is_on(value)).max_by_key(|(layer, _)| layer.source);
+        on.map(|(layer, value)| layer.origin(value.at.line))
+    }
+
     /// A word, of the highest layer that has it. A workspace folder has no say in it.
     #[must_use]
     pub fn word(&self, path: &str) -> Option<&str> {

@@ -38,7 +38,7 @@ fn server(name: &str, source: SettingsSource, path: &str) -> ServerConfig {
         include_tools: None,
         replaces_own: false,
         exclude_tools: Vec::new(),
-        strict: false,
+        strict: None,
         origin: SettingsOrigin { source, path: Some(PathBuf::from(path)), line: Some(1) },
         extension: None,
     }

@@ -9,7 +9,7 @@ use super::tell_unreadable;
 use crate::columns::short;
 use crate::error::Result;
 use crate::exit_code::Ending;
-use crate::limits::AUDIT_ABOUT_CHARS_MAX;
+use crate::limits::{AUDIT_ABOUT_CHARS_MAX, AUDIT_IMPACT_SHOWN_MAX};
 use crate::printer::Form;
 use crate::session::Session;
 
@@ -83,6 +83,8 @@ fn about(change: &StoredChange) -> String {
         let (different, calls, days) = (impact.different, impact.calls, impact.days);
         format!("decides {different} of {calls} calls of the last {days} days otherwise")
     });
+    let cases = change.impact.iter().flat_map(|impact| impact.cases.iter().take(AUDIT_IMPACT_SHOWN_MAX));
+    let cases = cases.map(|case| format!("{} of {}: {} → {}", case.tool, case.server, case.was, case.now));
     let files = change.files.iter().map(|file| {
         let what = match (&file.before, &file.after) {
             (None, Some(_)) => "new",
@@ -92,7 +94,7 @@ fn about(change: &StoredChange) -> String {
         format!("{what}: {}", file.path)
     });
     let more = (change.more_files > 0).then(|| format!("{} more files", change.more_files));
-    let parts = states.into_iter().chain(reason).chain(impact).chain(files).chain(more);
+    let parts = states.into_iter().chain(reason).chain(impact).chain(cases).chain(files).chain(more);
     let parts: Vec<String> = parts.map(|text| short(&text, AUDIT_ABOUT_CHARS_MAX)).collect();
     parts.join("; ")
 }

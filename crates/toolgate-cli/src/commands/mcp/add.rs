@@ -5,6 +5,7 @@ mod plain_secrets;
 pub(crate) mod words;
 
 use clap::{Args, ValueEnum};
+use toolgate::as_word;
 use toolgate::limits::{RUNNING_CALLS_MAX, TIME_LIMIT_MS_MAX};
 use toolgate::servers::Enablement;
 use toolgate::settings::SettingsSource;
@@ -209,7 +210,7 @@ fn hints(session: &Session, name: &str, target: &Target) -> Vec<String> {
         hints.push(format!("it is not used: {}", blocked.message()));
     }
     if Enablement::read(session.env()).is_ok_and(|enablement| enablement.is_disabled(name)) {
-        hints.push(format!("it is disabled; `toolgate mcp enable {name}` switches it on"));
+        hints.push(format!("it is disabled; `toolgate mcp enable {}` switches it on", as_word(name)));
     }
     hints
 }

@@ -12,7 +12,7 @@ use toolgate::auth::journal::{Journal, StepOutcome};
 use toolgate::auth::store::KeptLogin;
 use toolgate::servers::ServerConfig;
 use toolgate::shape::visible;
-use toolgate::{Interest, ServerStatus};
+use toolgate::{Interest, ServerStatus, as_word};
 
 use crate::commands::completions::complete_server;
 use crate::configured::one_server;
@@ -124,7 +124,7 @@ fn log_in(session: &mut Session, arguments: &Arguments, name: &str) -> Result<En
         match view.error {
             Some(error) if tools.is_none() => {
                 let known = CommandError::from(error).about(name);
-                Err(known.hint(format!("the login worked; `toolgate mcp test {name}` looks closer")))
+                Err(known.hint(format!("the login worked; `toolgate mcp test {}` looks closer", as_word(name))))
             }
             _ => Ok(Ending::Done),
         }
@@ -154,7 +154,8 @@ fn nobody_here(config: &ServerConfig) -> CommandError {
     let (name, url) = (&config.name, config.transport.target());
     let what = format!("nobody is here to log in to {name} ({url})");
     let hint = format!(
-        "run `toolgate mcp auth {name}` in a terminal; `--no-browser` and `--device` do without a browser here"
+        "run `toolgate mcp auth {}` in a terminal; `--no-browser` and `--device` do without a browser here",
+        as_word(name)
     );
     CommandError::new(Ending::LoginNeeded, "login_needed", what).about(name).hint(hint)
 }
@@ -170,7 +171,7 @@ fn failed(name: &str, error: &toolgate::Error, journal: &Journal) -> CommandErro
         Some(rule) => known.detail(&format!("rule: {rule}")),
         None => known,
     };
-    known.hint(format!("`toolgate mcp auth explain {name}` shows every step"))
+    known.hint(format!("`toolgate mcp auth explain {}` shows every step", as_word(name)))
 }
 
 fn report(printer: &mut Printer, name: &str, kept: &KeptLogin, tools: Option<usize>) -> Result<()> {

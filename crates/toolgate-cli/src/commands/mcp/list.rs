@@ -11,7 +11,7 @@ use toolgate::expose::SlashCommand;
 use toolgate::servers::{ServerConfig, SetAside};
 use toolgate::settings::SettingsOrigin;
 use toolgate::shape::visible;
-use toolgate::{Catalog, Host, Interest, RawJson, ServerStatus, ServerView};
+use toolgate::{Catalog, Host, Interest, RawJson, ServerStatus, ServerView, as_word};
 
 use crate::arrival::all_settled;
 use crate::call_rules;
@@ -72,13 +72,14 @@ impl Filtered {
 }
 
 impl Arguments {
-    fn detail(&self) -> Detail {
+    /// The detail that is asked for.
+    fn detail(&self) -> Option<Detail> {
         let written = self.words.first().and_then(|word| detail_of(word));
         match (written, self.schema, self.desc) {
-            (Some(detail), ..) => detail,
-            (None, true, _) => Detail::Schemas,
-            (None, false, true) => Detail::Descriptions,
-            (None, false, false) => Detail::Names,
+            (Some(detail), ..) => Some(detail),
+            (None, true, _) => Some(Detail::Schemas),
+            (None, false, true) => Some(Detail::Descriptions),
+            (None, false, false) => None,
         }
     }
 
@@ -103,7 +104,11 @@ impl Arguments {
         match self.words.as_slice() {
             [first, second] if detail_of(first).is_none() => {
                 let message = format!("`{first}` is none of `desc`, `schema`, `nodesc`");
-                Err(CommandError::usage(message).hint(format!("write it in front of the server: `desc {second}`")))
+                let (word, server) = match detail_of(second) {
+                    Some(_) => (second.as_str(), as_word(first)),
+                    None => ("desc", as_word(second)),
+                };
+                Err(CommandError::usage(message).hint(format!("`toolgate mcp list {word} {server}`")))
             }
             _ => Ok(()),
         }
@@ -219,7 +224,8 @@ fn of_session(
 struct Listing<'a> {
     configured: &'a Configured,
     held_back: &'a [&'a SetAside],
-    detail: Detail,
+    /// Without one, people see names, and programs see counts.
+    detail: Option<Detail>,
     filter: Option<&'a str>,
     /// Prompts as commands, in a session.
     commands: &'a [SlashCommand],
@@ -258,12 +264,12 @@ impl Listing<'_> {
         let mut lines: Vec<Line<'_>> = lines;
         lines.extend(self.held_back.iter().map(|one| Line::held_back(one)));
         match printer.form() {
-            Form::Json => Ok(printer.json(|json| write(json, self.configured, lines.into_iter()))?),
+            Form::Json => Ok(printer.json(|json| write(json, self.configured, self.detail, lines.into_iter()))?),
             Form::Text if lines.is_empty() => {
                 printer.talk().line(&self.nothing());
                 Ok(())
             }
-            Form::Text => lines.into_iter().try_for_each(|line| line.print(printer, self.detail)),
+            Form::Text => lines.into_iter().try_for_each(|line| line.print(printer, self.detail.unwrap_or_default())),
         }
     }
 

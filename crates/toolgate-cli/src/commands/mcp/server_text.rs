@@ -7,6 +7,7 @@ use toolgate::{Host, ServerName, ServerStatus};
 
 use crate::columns::{cut, summary};
 use crate::error::Result;
+use crate::json::ObjectWriter;
 use crate::limits::{LIKE_LINES_MAX, LISTED_RESOURCES_MAX};
 use crate::listing::{counted, skipped};
 use crate::printer::Printer;
@@ -68,6 +69,35 @@ impl<'a> Offering<'a> {
     /// Tools that are hidden, and why.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
         self.hidden.iter().map(|(tool, why)| (*tool, why.as_str()))
+    }
+
+    /// Writes it for programs, with as much as was asked for.
+    pub(crate) fn write(&self, object: &mut ObjectWriter<'_>, detail: Detail) -> std::io::Result<()> {
+        let has_text = detail != Detail::Names;
+        object.array("tools", &self.tools, |json, tool| {
+            json.object(|object| {
+                object.string("name", tool.name.as_str())?;
+                if has_text {
+                    object.optional_string("description", tool.description().or(tool.title()))?;
+                }
+                if detail == Detail::Schemas { object.raw("inputSchema", Some(&tool.input_schema())) } else { Ok(()) }
+            })
+        })?;
+        object.array("prompts", &self.prompts, |json, prompt| {
+            json.object(|object| {
+                object.string("name", &prompt.name)?;
+                let text = prompt.prompt.description.as_deref();
+                if has_text { object.optional_string("description", text) } else { Ok(()) }
+            })
+        })?;
+        object.array("resources", &self.resources, |json, CatalogResource { resource, .. }| {
+            json.object(|object| {
+                object.string("uri", &resource.uri)?;
+                object.string("name", &resource.name)?;
+                let text = resource.description.as_deref();
+                if has_text { object.optional_string("description", text) } else { Ok(()) }
+            })
+        })
     }
 
     /// `3 tools, 1 prompt`, without what there is none of.

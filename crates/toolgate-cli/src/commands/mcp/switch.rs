@@ -1,6 +1,7 @@
 //! What `toolgate mcp enable` and `toolgate mcp disable` have in common: names are found, lists are looked at, and what was done is said.
 
 use clap::Args;
+use toolgate::as_word;
 use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::servers::Enablement;
 use toolgate::shape::visible;
@@ -136,7 +137,7 @@ fn report(session: &mut Session, (way, lasts): (Way, Lasts), names: &[&str], cha
                 let line = match (changed.contains(name), way) {
                     (true, Way::Enable) => format!("enabled MCP server {shown}"),
                     (true, Way::Disable) => {
-                        let again = format!("`{program} enable {shown}{flag}` switches it on again");
+                        let again = format!("`{program} enable {}{flag}` switches it on again", as_word(&shown));
                         let until = if lasts == Lasts::Session { " for this session" } else { "" };
                         format!("disabled MCP server {shown}{until}; {again}")
                     }

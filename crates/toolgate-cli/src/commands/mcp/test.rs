@@ -98,7 +98,7 @@ fn print(
         }
         let paint = printer.paint();
         printer.line(&paint.bold(visible::line(&one.name)).to_string())?;
-        printer.line(&format!("  {} {:<10}{}", paint.red("✗"), "settings", visible::line(&one.reason.to_string())))?;
+        printer.line(&format!("  {} {:<10}{}", paint.red("✗"), "settings", visible::line(&why_held_back(one))))?;
     }
     if !held_back.is_empty() {
         printer.line("")?;

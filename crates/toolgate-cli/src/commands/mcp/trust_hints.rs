@@ -10,7 +10,7 @@ use toolgate::registry::{Catalog, CatalogTool, definition_hash};
 use toolgate::rulebook::{grants_last_in_run, lasting_of_run};
 use toolgate::servers::{ServerConfig, identity};
 use toolgate::shape::visible;
-use toolgate::{Interest, Setup};
+use toolgate::{Interest, Setup, as_word};
 
 use crate::arrival::all_settled;
 use crate::commands::completions::complete_server;
@@ -180,7 +180,7 @@ fn print(printer: &mut Printer, believed: &[Believed]) -> Result<()> {
                 if !others.is_empty() {
                     printer.line(&format!("  asked about as before: {}", names(others.iter())))?;
                 }
-                printer.talk().line(&format!("`toolgate mcp trust-hints {server} --undo` takes it back"));
+                printer.talk().line(&format!("`toolgate mcp trust-hints {} --undo` takes it back", as_word(&server)));
             }
         }
     }
@@ -215,7 +215,7 @@ fn undo(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
             for (name, grants) in &taken {
                 let name = visible::line(name);
                 match grants.is_empty() {
-                    true => printer.talk().line(&format!("the hints of {name} are not trusted already")),
+                    true => printer.talk().line(&format!("the hints of {name} were not trusted")),
                     false => printer.line(&format!("{name}: its tools are asked about again"))?,
                 }
             }

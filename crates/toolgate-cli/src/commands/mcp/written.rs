@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use toolgate::HostEnv;
+use toolgate::as_word;
 use toolgate::audit::{PermissionChange, PermissionKind};
 use toolgate::formats;
 use toolgate::servers::{HeldBack, folded, held_back};
@@ -163,7 +164,7 @@ impl Entry {
     /// Where it is, and what can be done about it, when it is not in those files of which it was to be removed.
     pub(crate) fn way_out(&self, name: &str, looked_into: &[Target]) -> String {
         let Self { origin, extension, .. } = self;
-        let off = format!("`toolgate mcp disable {name}` switches it off");
+        let off = format!("`toolgate mcp disable {}` switches it off", as_word(name));
         if looked_into.iter().any(|target| Some(&target.path) == origin.path.as_ref()) {
             return format!("it is made of `mcp.serverCommand` in {origin}; remove that by hand");
         }

@@ -27,7 +27,7 @@ use crate::unmatched;
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "Exit code 9 when something has to be mended; warnings alone are none. Without files, those that are in force are checked.
+    after_help = "Exit code 9 when something has to be mended, with --connect also a mistyped name; warnings alone are none. Without files, those that are in force are checked.
 
 Examples:
   toolgate policy check
@@ -90,7 +90,7 @@ fn fitting_nothing(setup: &Setup, catalog: &Catalog, is_connected: bool) -> Vec<
     };
     let mut found =
         if is_connected { unmatched::all(setup, None, catalog) } else { unmatched::beside_built_in(setup, catalog) };
-    found.retain(|one| !is_a_finding(one));
+    found.retain(|one| is_connected || !is_a_finding(one));
     found
 }
 
@@ -111,7 +111,10 @@ fn print(
     let found = |file: &&&PolicyFile| file.unreadable.is_some() || !file.findings.is_empty();
     let wrong: Vec<&PolicyFile> = named.iter().filter(found).copied().collect();
     let is_error = |one: &&Finding| one.severity == Severity::Error;
-    let errors = wrong.iter().map(|file| errors_of(file)).sum::<usize>() + of_settings.iter().filter(is_error).count();
+    // Only where the tools of all servers are known, a name that is almost one of theirs is certainly mistyped.
+    let mistyped = unmatched.iter().filter(|one| arguments.connect && one.is_mistyped).count();
+    let of_settings_files = of_settings.iter().filter(is_error).count();
+    let errors = wrong.iter().map(|file| errors_of(file)).sum::<usize>() + of_settings_files + mistyped;
     match printer.form() {
         Form::Json => printer.json(|json| {
             json.object(|object| {

@@ -30,7 +30,7 @@ impl Search<'_> {
         let meant = match self.meant() {
             Ok(Some(meant)) => meant,
             Ok(None) => return named,
-            Err(why) => return Discovered { tried: vec![why], ..named },
+            Err(why) => return Discovered { tried: vec![why], is_silent: true, ..named },
         };
         let mut tried = Vec::new();
         for url in server_candidates(&meant.url) {
@@ -55,12 +55,12 @@ impl Search<'_> {
                     if server.registration_endpoint.is_none() {
                         tried.push(format!("{} names no `registration_endpoint`", shown(&url)));
                     }
-                    return Discovered { issuer, server, tried, ..named };
+                    return Discovered { issuer, server, tried, is_silent: false, ..named };
                 }
                 Err(why) => tried.push(format!("{}: {why}", shown(&url))),
             }
         }
-        Discovered { tried, ..named }
+        Discovered { tried, is_silent: true, ..named }
     }
 
     /// The authorization server behind `oauth.authorizationUrl`, where nothing else names one.

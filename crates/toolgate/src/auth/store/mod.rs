@@ -26,7 +26,7 @@ use super::login::{ClientIdentity, Login};
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::LOGINS_FILE_BYTES_MAX;
-use crate::server_name::ServerName;
+use crate::server_name::{ServerName, as_word};
 use crate::settings::diagnostic::visible;
 use crate::state_file::{self, Privacy};
 
@@ -356,7 +356,7 @@ impl LoginStore {
             let key = LoginKey::from_name(name);
             let server = key.as_ref().map_or("it", |key| key.server.as_str());
             let error = self.unopened(&format!("the login to `{}`", visible(server)));
-            let error = error.hinting(format!("log in again: `toolgate mcp auth {}`", visible(server)));
+            let error = error.hinting(format!("log in again: `toolgate mcp auth {}`", as_word(&visible(server))));
             key.map_or(error.clone(), |key| error.about(&key.server))
         })
     }

@@ -1,7 +1,7 @@
 //! How one server is opened: borrowed from whoever keeps it, or started or reached from here, with a login where it asks for one.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, watch};
 use toolgate_wire::{
@@ -16,7 +16,7 @@ use crate::connect::denied::with_env_hint;
 use crate::connect::status::ServerStatus;
 use crate::error::{Error, Result};
 use crate::limits::LOGINS_FOR_REQUEST_MAX;
-use crate::servers::{ServerConfig, TransportConfig};
+use crate::servers::{ServerConfig, StartLimit, TransportConfig};
 use crate::transport::Opened;
 
 impl ConnectionManager {
@@ -108,13 +108,23 @@ impl ConnectionManager {
 
 /// The error of a failed connection. If the server was too slow, the hint names the keys that give it more time.
 fn with_time_hint(config: &ServerConfig, error: WireError, last_words: &str) -> Error {
-    let is_slow = matches!(error, WireError::NotAnswering { .. });
+    let after = if let WireError::NotAnswering { after, .. } = &error { Some(*after) } else { None };
     let error = with_env_hint(config, Error::of_server(&config.name, error), last_words);
-    if !is_slow || error.hint().is_some() {
-        return error;
+    let Some(after) = after.filter(|_| error.hint().is_none()) else { return error };
+    error.hinting(time_hint(&config.name, config.start_limit, after))
+}
+
+/// A program that was waited for beyond the ordinary limit, and not up to the last one, fell silent.
+fn time_hint(name: &str, given: StartLimit, after: Duration) -> String {
+    let StartLimit { limit, while_busy } = given;
+    let keys =
+        format!("`connectTimeout` of `{name}` gives it more time; where none is written, a larger `timeout` does");
+    match while_busy {
+        Some(longest) if after > limit && after < longest => {
+            format!("it wrote nothing to stderr for {} s; {keys}", limit.as_secs())
+        }
+        _ => keys,
     }
-    let name = &config.name;
-    error.hinting(format!("`connectTimeout` of `{name}` gives it more time, and so does a larger `timeout` without it"))
 }
 
 /// The same place once more; only an address can be gone to twice.
@@ -124,5 +134,25 @@ fn again(endpoint: &Endpoint) -> Option<Endpoint> {
         Endpoint::Http(http) => Some(Endpoint::Http(http.clone())),
         Endpoint::Sse(http) => Some(Endpoint::Sse(http.clone())),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::time_hint;
+    use crate::servers::StartLimit;
+
+    #[test]
+    fn a_server_that_was_too_slow_is_told_apart_from_one_that_fell_silent() {
+        let keys = "`connectTimeout` of `slow` gives it more time; where none is written, a larger `timeout` does";
+        let silent = format!("it wrote nothing to stderr for 30 s; {keys}");
+        // The limit while it is busy, when it was given up, and the hint.
+        let cases = [(None, 30, keys), (Some(600), 30, keys), (Some(600), 38, silent.as_str()), (Some(600), 600, keys)];
+        for (while_busy, after, expected) in cases {
+            let given = StartLimit { limit: Duration::from_secs(30), while_busy: while_busy.map(Duration::from_secs) };
+            assert_eq!(time_hint("slow", given, Duration::from_secs(after)), expected, "{while_busy:?} {after}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use toolgate::auth::store::KeptLogin;
 use toolgate::connect::ServerView;
 use toolgate::servers::TransportConfig;
 use toolgate::shape::visible;
-use toolgate::{Interest, ServerStatus};
+use toolgate::{Interest, ServerStatus, as_word};
 
 use crate::arrival::all_settled;
 use crate::columns::table;
@@ -85,7 +85,7 @@ fn print(printer: &mut Printer, lines: &[Line]) -> Result<()> {
     }
     if let Some(needy) = lines.iter().find(|line| line.state == "needs a login") {
         printer.line("")?;
-        printer.line(&format!("log in with `toolgate mcp auth {}`", visible::line(&needy.name)))?;
+        printer.line(&format!("log in with `toolgate mcp auth {}`", visible::line(&as_word(&needy.name))))?;
     }
     Ok(())
 }

@@ -7,16 +7,20 @@ use toolgate::settings::SettingsOrigin;
 use toolgate::trust::{DecidedBy, Folder, FolderTrust};
 
 use super::Line;
+use crate::commands::mcp::server_text::Detail;
 use crate::configured::{Configured, of_broken};
 use crate::json::{JsonWriter, ObjectWriter};
 
 pub(super) fn write<'a>(
     json: &mut JsonWriter<'_>,
     configured: &Configured,
+    detail: Option<Detail>,
     lines: impl Iterator<Item = Line<'a>>,
 ) -> std::io::Result<()> {
     json.object(|object| {
-        object.array("servers", lines, |json, line| json.object(|object| write_line(object, &line, configured)))?;
+        object.array("servers", lines, |json, line| {
+            json.object(|object| write_line(object, &line, configured, detail))
+        })?;
         object.member("folder", |json| write_folder(json, &configured.setup().folder))?;
         let broken = &configured.setup().settings.broken;
         object.array("broken", broken, |json, error| of_broken(error).write_inner(json))?;
@@ -27,7 +31,12 @@ pub(super) fn write<'a>(
     })
 }
 
-fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Configured) -> std::io::Result<()> {
+fn write_line(
+    object: &mut ObjectWriter<'_>,
+    line: &Line<'_>,
+    configured: &Configured,
+    detail: Option<Detail>,
+) -> std::io::Result<()> {
     object.string("name", line.name)?;
     object.string("status", line.status.as_str())?;
     object.optional_string("reason", line.reason)?;
@@ -44,6 +53,9 @@ fn write_line(object: &mut ObjectWriter<'_>, line: &Line<'_>, configured: &Confi
     object.raw("serverInfo", line.info.as_ref())?;
     for (key, count) in ["tools", "prompts", "resources"].into_iter().zip(line.counts) {
         object.number(key, count as u64)?;
+    }
+    if let Some(detail) = detail {
+        object.member("offers", |json| json.object(|object| line.offering.write(object, detail)))?;
     }
     object.array("hidden", line.offering.hidden(), |json, (tool, reason)| {
         json.object(|object| {
