@@ -12,6 +12,7 @@ use toolgate::policy::{
 
 use super::findings::{Finding, Mend};
 use crate::limits::REVIEWED_CALLS_COUNT;
+use crate::listing::counted;
 
 /// The place of a rule. Each tool of a list is a rule of its own, written in the same place.
 type Place = (PathBuf, usize);
@@ -69,7 +70,8 @@ impl Rules {
         if self.calls == 0 {
             return Vec::new();
         }
-        self.written.iter().filter_map(|(place, written)| written.finding(place, since)).collect()
+        let looked_at = format!("{} recorded in the last {since}", counted(self.calls, "call"));
+        self.written.iter().filter_map(|(place, written)| written.finding(place, &looked_at)).collect()
     }
 }
 
@@ -80,11 +82,11 @@ fn place(rule: &Rule) -> Option<Place> {
 }
 
 impl Written {
-    fn finding(&self, (file, line): &Place, since: &str) -> Option<Finding> {
+    fn finding(&self, (file, line): &Place, looked_at: &str) -> Option<Finding> {
         let mend = |replacement| Mend::Rule { file: file.clone(), line: *line, replacement };
         let name = self.rules.first()?.origin.name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default();
         if !self.has_matched {
-            let message = format!("the rule{name} matched no call of the last {since}");
+            let message = format!("the rule{name} matched none of the {looked_at}");
             return Some(Finding { kind: "unmatched_rule", message, mend: mend(String::new()) });
         }
         let (used, replacement) = self.narrower()?;
