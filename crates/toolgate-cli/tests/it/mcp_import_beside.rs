@@ -8,16 +8,16 @@ fn settings(room: &Room) -> String {
     std::fs::read_to_string(room.world.home().join(".toolgate/settings.json")).unwrap()
 }
 
-/// Restrictions that stand elsewhere than in the lists: the mode, the administrator's switch, servers that are switched off, extensions.
-#[test]
-fn restrictions_of_other_files_and_keys_come_along() {
-    type Files = &'static [(&'static str, &'static str)];
-    const SERVER: &str = r#""mcpServers": {"notes": {"command": "notes-server", "trust": true}}"#;
+type Files = &'static [(&'static str, &'static str)];
+
+const SERVER: &str = r#""mcpServers": {"notes": {"command": "notes-server", "trust": true}}"#;
+
+/// Keys beside the server, files in the home, a line of the report, and the settings afterwards.
+fn cases() -> [(&'static str, Files, &'static str, Value); 8] {
     const DENY: &str = "[[rule]]\ntoolName = \"x\"\ndecision = \"deny\"\npriority = 1\n";
     let trusted = json!({"notes": {"command": "notes-server", "trust": true}});
     let wary = json!({"notes": {"command": "notes-server"}});
-    // keys beside the server, files in the home, a line of the report, the settings afterwards
-    let cases: [(&str, Files, &str, Value); 8] = [
+    [
         (
             r#""general": {"defaultApprovalMode": "plan"}"#,
             &[],
@@ -64,8 +64,13 @@ fn restrictions_of_other_files_and_keys_come_along() {
             "mcp-server-enablement.json, which cannot be read",
             json!({"mcpServers": wary}),
         ),
-    ];
-    for (keys, files, said, expected) in cases {
+    ]
+}
+
+/// Restrictions that stand elsewhere than in the lists: the mode, the administrator's switch, servers that are switched off, extensions.
+#[test]
+fn restrictions_of_other_files_and_keys_come_along() {
+    for (keys, files, said, expected) in cases() {
         let room = Room::new();
         room.world.write_in_home(".gemini/settings.json", &format!("{{{SERVER}, {keys}}}")).unwrap();
         for (name, text) in files {
