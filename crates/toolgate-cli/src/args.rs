@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -73,7 +74,7 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "PATHS")]
     pub(crate) policy: Option<Vec<String>>,
     /// More policy files or folders, which can only restrict; not used where the system has its own (comma-separated)
-    #[arg(long, global = true, value_name = "PATHS", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "PATHS", hide_short_help = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) admin_policy: Option<Vec<String>>,
     /// Trust the folder for this run
     #[arg(long, global = true)]

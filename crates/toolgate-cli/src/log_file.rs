@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +27,10 @@ impl LogFile {
         let cannot = |error: std::io::Error| {
             CommandError::usage(format!("cannot write the log file {}: {error}", path.display()))
         };
+        // Opening a pipe waits for a reader.
+        if std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo()) {
+            return Err(CommandError::usage(format!("cannot write the log file {}: it is a pipe", path.display())));
+        }
         let file = OpenOptions::new().create(true).append(true).mode(OWNERS).open(path).map_err(cannot)?;
         let about = file.metadata().map_err(cannot)?;
         if about.is_file() && about.permissions().mode() & 0o077 != 0 {

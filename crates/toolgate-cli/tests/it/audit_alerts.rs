@@ -58,6 +58,53 @@ fn nothing_to_tell_and_nothing_to_look_for_is_said() {
     let wrong = room(json!({"alerts": [{"callsPerMinut": 1}]}));
     let output = wrong.run("audit check");
     assert_eq!(output.code(), Some(9), "{}", output.transcript());
-    assert!(output.stderr.contains("`callsPerMinut` is not known there"), "{}", output.stderr);
-    assert!(wrong.run(CALL).stderr.contains("`callsPerMinut` is not known there"));
+    assert!(output.stderr.contains("unknown key `callsPerMinut`; did you mean `callsPerMinute`?"), "{}", output.stderr);
+    assert!(wrong.run(CALL).stderr.contains("unknown key `callsPerMinut`; did you mean `callsPerMinute`?"));
+}
+
+/// A limit is about a tool under each of its names, as a restriction is.
+#[test]
+fn a_limit_knows_a_tool_by_all_its_names() {
+    let names =
+        ["run_shell_command", "ShellTool", "shelltool", "RUN_*", "workspace__run_shell_command", "mcp_workspace_*"];
+    let limits: Vec<Value> = names.iter().map(|name| json!({"name": name, "tool": name, "resultBytes": 0})).collect();
+    let others = [
+        json!({"name": "other", "tool": "ReadFileTool", "resultBytes": 0}),
+        json!({"name": "own", "server": "WORKSPACE", "resultBytes": 0}),
+    ];
+    let room = room(json!({"alerts": limits.into_iter().chain(others).collect::<Vec<_>>()}));
+    let output = room.run("call run_shell_command command=ls");
+    assert_eq!(output.code(), Some(0), "{}", output.transcript());
+    let expected: Vec<&str> = names.into_iter().chain(["own"]).collect();
+    assert_eq!(room.json("audit show --json")["calls"][0]["alerts"], json!(expected));
+    let found: Value = serde_json::from_str(&room.run("audit check --json").stdout).unwrap();
+    let at = found["alerts"][0]["at"].as_str().unwrap();
+    assert!(at.contains('T') && at.ends_with('Z'), "{found}");
+}
+
+/// Background programs of an alert command end with it.
+#[test]
+fn a_command_leaves_nothing_behind() {
+    let room = room(json!({
+        "alerts": [{"resultBytes": 1}],
+        "onAlert": "sh -c 'sleep 3; echo late > late.txt' & echo now > now.txt"
+    }));
+    assert_eq!(room.run(CALL).code(), Some(0));
+    let home = room.world.home().join(".toolgate");
+    assert!(home.join("now.txt").exists());
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+    assert!(!home.join("late.txt").exists());
+}
+
+/// An odd key among those of the record is found by the check, too.
+#[test]
+fn settings_of_the_record_that_have_no_effect_are_found() {
+    for (audit, said) in [
+        (json!({"alert": [{"latencyMs": 5}]}), "did you mean `alerts`?"),
+        (json!({"alerts": [], "onAlert": ["echo"]}), "audit.onAlert: expected a string, found a list"),
+    ] {
+        let output = room(audit).run("audit check");
+        assert_eq!(output.code(), Some(9), "{}", output.transcript());
+        assert!(output.stderr.contains(said), "{}", output.transcript());
+    }
 }

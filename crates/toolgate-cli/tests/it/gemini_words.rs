@@ -112,6 +112,9 @@ fn a_policy_of_the_command_line_only_restricts() {
     std::fs::write(room.world.workspace().join("a"), "x").unwrap();
     assert_eq!(room.run("call read_file path=a").code(), Some(0));
     assert_eq!(room.run("call read_file path=a --admin-policy p.toml").code(), Some(3));
+    // An empty variable of a script is not the absence of a restriction.
+    let empty = room.command(["call", "read_file", "path=a", "--admin-policy", ""]).run().unwrap();
+    assert_eq!(empty.code(), Some(2), "{}", empty.transcript());
     let asking = Room::new().with_questions();
     std::fs::write(asking.world.workspace().join("p.toml"), allow).unwrap();
     let output = asking.run("call write_file path=a content=b --admin-policy p.toml --headless");
@@ -134,7 +137,7 @@ fn a_policy_of_the_command_line_only_restricts() {
     let system = room.world.root().join("system/policies");
     std::fs::create_dir_all(&system).unwrap();
     std::fs::write(system.join("own.toml"), "").unwrap();
-    let output = room.run("call list_directory path=. --admin-policy p.toml --headless");
+    let output = room.run("call list_directory path=. --admin-policy p.toml");
     assert_eq!(output.code(), Some(0), "{}", output.transcript());
     assert!(output.stderr.contains("`--admin-policy` is not used"), "{}", output.transcript());
 }
@@ -152,6 +155,10 @@ fn a_log_file_has_what_debug_shows() {
     assert!(log.lines().any(|line| line.contains("own →") && line.contains("tools/list")), "{log}");
     assert!(log.lines().all(|line| line.starts_with("20") && line.contains("Z ")), "{log}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let pipe = room.world.workspace().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let output = room.run("tools own --log-file pipe");
+    assert_eq!(output.code(), Some(2), "{}", output.transcript());
     let output = room.run("tools own --log-file /no/such/folder/run.log");
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
 }
@@ -168,4 +175,19 @@ fn a_server_that_is_refused_elsewhere_hints_at_its_variables() {
     let output = room.run("call get");
     assert_eq!(output.code(), Some(1), "{}", output.transcript());
     assert!(output.stderr.contains("`env` or `inheritEnv` of `own`"), "{}", output.transcript());
+}
+
+/// The hint does not name a command that the editor's decision makes useless.
+#[test]
+fn an_untrusted_folder_of_an_editor_is_trusted_in_the_editor() {
+    let room = Room::new();
+    room.world.write_in_workspace(".toolgate/settings.json", "{}").unwrap();
+    let output = room.command(["tools"]).env("TOOLGATE_IDE_TRUST", "untrusted").run().unwrap();
+    assert_eq!(output.code(), Some(8), "{}", output.transcript());
+    assert!(
+        output.stderr.contains("trust it in the editor, or unset TOOLGATE_IDE_TRUST")
+            && !output.stderr.contains("toolgate trust"),
+        "{}",
+        output.transcript()
+    );
 }

@@ -9,6 +9,7 @@ mod mcp_add_refused;
 mod mcp_enable;
 mod mcp_export;
 mod mcp_import;
+mod mcp_import_beside;
 mod mcp_list;
 mod mcp_remove;
 mod mcp_test;

@@ -230,3 +230,35 @@ fn presets_are_written_once_and_are_right() {
     assert_eq!(room.run("policy check").code(), Some(0));
     assert_eq!(room.run("policy preset nothing").code(), Some(2));
 }
+
+/// A preset for a kind of server is right for such a server, although each of its tools takes some of the arguments only.
+#[test]
+fn a_preset_for_a_server_fits_its_tools() {
+    let taking = |name: &str, arguments: &[&str]| {
+        let properties: Value = arguments
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"type": "string"})))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        ToolScript::text(name, "done").input_schema(json!({"type": "object", "properties": properties}))
+    };
+    let files = Script::new("fs")
+        .tool(taking("read_file", &["path"]))
+        .tool(taking("read_multiple_files", &["paths"]))
+        .tool(taking("move_file", &["source", "destination"]));
+    let room = Room::new()
+        .with_questions()
+        .server("fs", &files)
+        .server("notes", &Script::new("notes").tool(taking("read", &["id"])));
+    assert_eq!(room.run("policy preset files --for fs --write").code(), Some(0));
+    let checked = room.run("policy check --connect");
+    assert_eq!(checked.code(), Some(0), "{}", checked.transcript());
+    // For another kind of server it is not right, and for none it has no effect.
+    assert_eq!(room.run("policy preset files --for notes --write").code(), Some(0));
+    let checked = room.run("policy check --connect");
+    assert_eq!(checked.code(), Some(9), "{}", checked.transcript());
+    assert!(checked.stdout.contains("`/path` points at nothing"), "{}", checked.transcript());
+    let absent = room.run("policy preset files --for fss --write");
+    assert_eq!(absent.code(), Some(0), "{}", absent.transcript());
+    assert!(absent.stderr.contains("warning: there is no server `fss`"), "{}", absent.transcript());
+}

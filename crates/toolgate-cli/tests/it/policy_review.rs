@@ -45,6 +45,9 @@ fn suggested_rules_are_generalised_weighed_and_written_once() {
             room.command(["policy", "suggest", "--write", "--pick", "1", "--reason", "docs only"]).run().unwrap();
         assert!(output.stderr.contains(expected), "{expected}: {}", output.transcript());
     }
+    assert_eq!(first["written"], json!(false));
+    assert_eq!(room.json("policy suggest --json")["suggestions"][0]["written"], json!(true));
+    assert!(room.run("policy suggest").stdout.contains("it is in your policies already"));
     call(&room, "", "docs/new.md", 0);
     call(&room, "", "src/new.md", 3);
     assert_eq!(room.run("policy check").code(), Some(0));

@@ -77,14 +77,29 @@ fn attend(mut child: Child, told: &str) {
     }
     let until = Instant::now() + Duration::from_millis(ALERT_COMMAND_MS);
     while Instant::now() < until {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
+        if has_ended(&mut child) {
+            break;
         }
         thread::sleep(Duration::from_millis(ALERT_COMMAND_LOOK_MS));
     }
+    // A program that it left running in the background ends too.
     end(&child);
     let _ended = child.kill().is_ok();
     let _reaped = child.wait().is_ok();
+}
+
+/// Whether the command has ended. It is not reaped, so that its number still means its group.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return true };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
 }
 
 /// Ends the command with all that it started.

@@ -2,8 +2,10 @@
 
 use crate::glob::glob;
 use crate::limits::ALERT_RULES_MAX;
+use crate::servers::built_in_tools::possible_real_name;
 use crate::settings::raw::{RawMember, RawValue};
 use crate::settings::{Located, Settings, SettingsLayer};
+use crate::shown_name::{folded, spellings, spellings_with_server};
 
 /// Every limit of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,15 +170,15 @@ impl AlertRules {
             sinks: Sinks { line: true, flag: true, command: command.cloned() },
         };
         let mut limits = Vec::new();
+        let before = self.problems.len();
         for member in members {
             if let Some(limit) = Limit::of(key_of(member), &member.value.value) {
                 limits.push(limit);
             } else if !base.take(key_of(member), &member.value.value) {
-                let what = format!("`{}` is not known there, or has a value that it cannot have", key_of(member));
-                self.problem(layer, member.value.at.line, &what);
+                self.problem(layer, member.value.at.line, &wrong_member(key_of(member)));
             }
         }
-        if limits.is_empty() {
+        if limits.is_empty() && self.problems.len() == before {
             self.problem(layer, line, "it has no limit, such as `callsPerMinute`");
         }
         for limit in limits {
@@ -186,6 +188,38 @@ impl AlertRules {
             let name = if base.name.is_empty() { limit.as_str().to_owned() } else { base.name.clone() };
             self.rules.push(AlertRule { name, limit, ..base.clone() });
         }
+    }
+}
+
+/// The values of each key, in words.
+const KEYS: [(&str, &str); 13] = [
+    ("callsPerMinute", "a whole number"),
+    ("denialsPerMinute", "a whole number"),
+    ("errorPercent", "a whole number up to 100"),
+    ("resultBytes", "a whole number"),
+    ("latencyMs", "a whole number of milliseconds"),
+    ("newToolAfterDays", "a whole number of days"),
+    ("hours", "a text such as \"08:00-18:00\" or \"08:00-18:00+01:00\""),
+    ("name", "a text"),
+    ("server", "a text"),
+    ("tool", "a text"),
+    ("per", "\"server\", \"tool\" or \"all\""),
+    ("line", "true or false"),
+    ("flag", "true or false"),
+];
+
+/// The reason why a member of a limit cannot be used.
+fn wrong_member(key: &str) -> String {
+    if let Some((_, values)) = KEYS.iter().find(|(known, _)| *known == key) {
+        return format!("`{key}` takes {values}");
+    }
+    if key == "command" {
+        return "`command` takes true or false; the command itself is `audit.onAlert`".to_owned();
+    }
+    let distances = KEYS.iter().map(|(known, _)| (strsim::damerau_levenshtein(key, known), *known));
+    match distances.min().filter(|(distance, _)| *distance <= key.len() / 3) {
+        Some((_, nearest)) => format!("unknown key `{key}`; did you mean `{nearest}`?"),
+        None => format!("unknown key `{key}`"),
     }
 }
 
@@ -217,7 +251,18 @@ impl AlertRule {
 
     /// Whether it is about a tool.
     pub(super) fn is_about(&self, server: &str, tool: &str) -> bool {
-        let fits = |pattern: &Option<String>, name: &str| pattern.as_deref().is_none_or(|one| glob(one, name));
-        fits(&self.server, server) && fits(&self.tool, tool)
+        let fits = |pattern: &str, names: &[String]| {
+            let pattern = folded(pattern);
+            names.iter().any(|name| glob(&pattern, name))
+        };
+        // As in a restriction, every name counts.
+        let is_other_name = |pattern: &str| possible_real_name(pattern).is_some_and(|own| own == tool);
+        let is_tool = |pattern: &str| {
+            fits(pattern, &spellings(tool))
+                || fits(pattern, &spellings_with_server(server, tool))
+                || is_other_name(pattern)
+        };
+        self.server.as_deref().is_none_or(|pattern| fits(pattern, &spellings(server)))
+            && self.tool.as_deref().is_none_or(is_tool)
     }
 }

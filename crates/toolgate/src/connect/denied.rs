@@ -7,12 +7,44 @@ use crate::servers::{ServerConfig, TransportConfig};
 const SIGNS: [(&str, &str); 4] =
     [("401", "HTTP 401"), ("unauthorized", "HTTP 401"), ("403", "HTTP 403"), ("forbidden", "HTTP 403")];
 
+/// Words that tell a status from any other number, on the same line.
+const ABOUT_A_STATUS: [&str; 20] = [
+    "http",
+    "https",
+    "status",
+    "statuscode",
+    "code",
+    "error",
+    "err",
+    "failed",
+    "failure",
+    "denied",
+    "refused",
+    "rejected",
+    "response",
+    "responded",
+    "returned",
+    "auth",
+    "authentication",
+    "authorization",
+    "credentials",
+    "token",
+];
+
 /// The status that a text says, when it says that credentials were refused.
 #[must_use]
 pub fn denied_status(text: &str) -> Option<&'static str> {
-    let lower = text.to_lowercase();
-    let words: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric()).collect();
-    SIGNS.iter().find(|(sign, _)| words.contains(sign)).map(|(_, status)| *status)
+    text.lines().find_map(status_of_line)
+}
+
+fn status_of_line(line: &str) -> Option<&'static str> {
+    let lower = line.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_status = words.len() == 1 || words.iter().any(|word| ABOUT_A_STATUS.contains(word));
+    let is_number = |sign: &str| sign.bytes().all(|byte| byte.is_ascii_digit());
+    let found = SIGNS.iter().find(|(sign, _)| words.contains(sign) && (is_status || !is_number(sign)));
+    found.map(|(_, status)| *status)
 }
 
 /// A hint for a stdio server whose output says that its credentials were refused. `None` for any other output or
@@ -52,6 +84,11 @@ mod tests {
             ("listening on port 4010", None),
             ("took 1401 ms", None),
             ("404 Not Found", None),
+            ("403", Some("HTTP 403")),
+            ("upstream returned 401", Some("HTTP 401")),
+            ("403 items loaded", None),
+            ("403 items loaded\nerror: no such file", None),
+            ("read 401 lines of notes.md", None),
             ("unauthorizedly", None),
             ("", None),
         ];

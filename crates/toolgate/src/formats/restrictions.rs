@@ -10,6 +10,18 @@ const LISTS: [&str; 5] = ["tools.exclude", "tools.confirmationRequired", "tools.
 /// The switches that restrict when they are on.
 const SWITCHES: [&str; 3] = ["security.disableYoloMode", "security.disableAlwaysAllow", "admin.secureModeEnabled"];
 
+/// Restricting keys of old versions, each with the key that has its meaning now.
+const OUTDATED: [(&str, &str); 4] = [
+    ("excludeTools", "tools.exclude"),
+    ("coreTools", "tools.core"),
+    ("allowMCPServers", "mcp.allowed"),
+    ("excludeMCPServers", "mcp.excluded"),
+];
+
+/// The keys of the mode that a session begins with, and the mode that restricts.
+const MODES: [&str; 2] = ["general.defaultApprovalMode", "tools.approvalMode"];
+const RESTRICTING_MODE: &str = "plan";
+
 /// Restrictions in a settings file of Gemini CLI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
@@ -27,6 +39,12 @@ pub struct Restrictions {
     pub excluded_servers: Vec<String>,
     /// Switches that are on, such as `security.disableYoloMode`.
     pub switches: Vec<&'static str>,
+    /// Whether `admin.mcp.enabled` is false: no server is used.
+    pub is_without_servers: bool,
+    /// Whether a session begins in the mode `plan`.
+    pub begins_in_plan: bool,
+    /// Keys of old versions, each with its name of today.
+    pub outdated: Vec<(&'static str, &'static str)>,
     /// Whether `policyPaths` names policies in place of those beside the settings.
     pub names_policies: bool,
     /// Keys that restrict and cannot be understood.
@@ -56,6 +74,13 @@ impl Restrictions {
             let restricts = |key: &str| LISTS.iter().chain(&SWITCHES).any(|known| key.starts_with(known));
             one.severity == Severity::Error && one.key.as_deref().is_some_and(restricts)
         };
+        let is_off = |key: &str| layer.kept(key).is_some_and(|value| matches!(value.value, RawValue::Bool(false)));
+        let word = |key: &&str| match &layer.kept(key)?.value {
+            RawValue::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        // An unknown key leaves nothing but a finding.
+        let is_unknown = |key: &str| layer.diagnostics.iter().any(|one| one.key.as_deref() == Some(key));
         let unreadable = layer.diagnostics.iter().filter(is_meant).filter_map(|one| one.key.clone()).collect();
         Self {
             excluded_tools: raw(&layer.settings.tools.exclude).unwrap_or_default(),
@@ -65,6 +90,9 @@ impl Restrictions {
             allowed_servers: raw(&layer.settings.mcp.allowed),
             excluded_servers: raw(&layer.settings.mcp.excluded).unwrap_or_default(),
             switches: SWITCHES.into_iter().filter(is_on).collect(),
+            is_without_servers: is_off("admin.mcp.enabled"),
+            begins_in_plan: MODES.iter().find_map(word) == Some(RESTRICTING_MODE),
+            outdated: OUTDATED.into_iter().filter(|(key, _)| is_unknown(key)).collect(),
             names_policies: listed("policyPaths").is_some_and(|paths| !paths.is_empty()),
             unreadable,
         }

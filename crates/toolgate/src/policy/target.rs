@@ -33,7 +33,7 @@ pub fn targets_of(name: &str, decision: Decision) -> Vec<Target> {
     let own = || Target { server: ServerPattern::Any, tool: NamePattern::of(name) };
     let (splits, in_stars) = readings(name);
     let mut targets: Vec<Target> = match decision {
-        _ if splits.is_empty() => vec![own()],
+        Decision::Allow if splits.is_empty() => vec![own()],
         Decision::Ask | Decision::Deny => splits.into_iter().chain(in_stars).chain([own()]).collect(),
         // Every server is meant, so it does not matter where the name of one ends.
         Decision::Allow if splits.len() == 1 || name.starts_with(OF_ANY_SERVER) => splits.into_iter().take(1).collect(),
@@ -160,6 +160,9 @@ mod tests {
             ("w__ShellTool", "w/ShellTool", "w/ShellTool any/w__ShellTool w/run_shell_command"),
             ("grep_*", "any/grep_*", "any/grep_*"),
             ("mcp_x", "any/mcp_x", "any/mcp_x"),
+            ("mcp_git*", "any/mcp_git*", "git*/* any/mcp_git*"),
+            ("mcp_*search", "any/mcp_*search", "*/*search any/mcp_*search"),
+            ("mcp_g*t", "any/mcp_g*t", "g*/*t any/mcp_g*t"),
         ];
         for (name, permitted, restricted) in cases {
             assert_eq!(read(name, Decision::Allow), permitted, "{name}");

@@ -331,7 +331,10 @@ fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
         file: origin.file.clone(),
         line: origin.line.unwrap_or(1),
         column: 1,
-        message: format!("{count} saved approvals (`allow` at priority {SAVED_APPROVAL_PRIORITY}) do not count"),
+        message: match count {
+            1 => format!("1 saved approval (`allow` at priority {SAVED_APPROVAL_PRIORITY}) does not count"),
+            _ => format!("{count} saved approvals (`allow` at priority {SAVED_APPROVAL_PRIORITY}) do not count"),
+        },
         hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` says so".to_owned()),
     }
 }

@@ -21,12 +21,14 @@ pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) ->
     if asked == Some(Mode::Plan) && is_switched_off(settings, PLAN_SWITCH) {
         return Err(switched_off());
     }
-    if !folder.is_trusted() {
-        return Ok(if asked == Some(Mode::Plan) { Mode::Plan } else { Mode::Default });
-    }
     let written = settings.word("general.defaultApprovalMode").or_else(|| settings.word("tools.approvalMode"));
     // A file cannot ask for the mode that asks nothing.
     let written = written.and_then(Mode::of).filter(|mode| *mode != Mode::Yolo);
+    if !folder.is_trusted() {
+        // The strictest mode counts everywhere.
+        let is_strict = asked.or(written) == Some(Mode::Plan) && !is_switched_off(settings, PLAN_SWITCH);
+        return Ok(if is_strict { Mode::Plan } else { Mode::Default });
+    }
     match asked.or(written).unwrap_or_default() {
         Mode::Yolo if forbids_yolo(settings) => {
             let error = Error::new(ErrorKind::Settings, "the mode `yolo` is forbidden by your settings");

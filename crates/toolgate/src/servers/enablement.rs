@@ -38,7 +38,11 @@ impl Enablement {
         Self::of(&text.unwrap_or_default()).map_err(|error| malformed(env, &error))
     }
 
-    fn of(text: &str) -> Result<Self, EditError> {
+    /// Reads the text of such a file, also of one that belongs to another client.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON.
+    pub fn of(text: &str) -> Result<Self, EditError> {
         let Some(Json::Object(members)) = edit::get(text, &[])? else { return Ok(Self::default()) };
         let is_off = |value: &Json| value.member("enabled") == Some(&Json::Bool(false));
         let mut disabled = BTreeSet::new();

@@ -29,6 +29,16 @@ const FOREIGN_SERVER_KEYS: &[(&str, &str)] = &[
     ("tool_timeout_sec", "write `timeout`, in milliseconds"),
 ];
 
+/// Keys of old versions of Gemini CLI that restrict or permit, and the keys that have their meaning now.
+const OUTDATED_KEYS: &[(&str, &str)] = &[
+    ("allowMCPServers", "mcp.allowed"),
+    ("allowedTools", "tools.allowed"),
+    ("coreTools", "tools.core"),
+    ("excludeMCPServers", "mcp.excluded"),
+    ("excludeTools", "tools.exclude"),
+    ("mcpServerCommand", "mcp.serverCommand"),
+];
+
 /// What other clients call `mcpServers`.
 pub(crate) const FOREIGN_SERVER_LISTS: &[&str] =
     &["servers", "mcp_servers", "context_servers", "mcpservers", "mcp-servers"];
@@ -78,6 +88,14 @@ const KEYS_OF_GEMINI_CLI: &[&str] = &[
 /// Whether another program reads that key.
 pub(crate) fn is_of_another_program(key: &str) -> bool {
     KEYS_OF_GEMINI_CLI.contains(&key)
+}
+
+/// The advice about an unknown key at the top of a file.
+pub(crate) fn hint_for_top_key(key: &str, known: &[Key]) -> String {
+    match OUTDATED_KEYS.iter().find(|(name, _)| *name == key) {
+        Some((_, now)) => format!("it has no effect; write `{now}`"),
+        None => hint_for(key, known),
+    }
 }
 
 /// What to do about a key that a server does not have.

@@ -146,7 +146,7 @@ fn hint_for_top(name: &str, value: &Value<'_>, has_servers: bool) -> String {
     {
         return "a server stands under `mcpServers`".to_owned();
     }
-    known_keys::hint_for(name, TOP)
+    known_keys::hint_for_top_key(name, TOP)
 }
 
 pub(crate) fn read_servers(

@@ -158,6 +158,17 @@ fn unknown_keys_name_the_nearest_known_one() {
 }
 
 #[test]
+fn keys_of_old_versions_name_the_key_of_today() {
+    check(
+        r#"{"excludeTools": ["x"], "coreTools": []}"#,
+        &[
+            "warning: s.json:1:2: excludeTools: unknown key (it has no effect; write `tools.exclude`)",
+            "warning: s.json:1:25: coreTools: unknown key (it has no effect; write `tools.core`)",
+        ],
+    );
+}
+
+#[test]
 fn wrong_kinds_say_what_was_expected_and_found() {
     let field = |field: &str| format!(r#"{{"mcpServers": {{"x": {{{field}}}}}}}"#);
     let hint_list = "write a list such as [\"one\", \"two\"]";

@@ -10,6 +10,7 @@ use crate::env::HostEnv;
 use crate::glob::glob;
 use crate::secret::Secret;
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
+use crate::servers::secret_text::covered;
 use crate::servers::{ServerConfig, TransportConfig};
 use crate::settings::EnvExceptions;
 
@@ -351,7 +352,7 @@ impl<'a> Rules<'a> {
             named_in(list) || (!is_of_process && list.iter().any(|entry| is_like(entry, &upper)))
         };
         let EnvExceptions { allowed, blocked, of_project } = self.exceptions;
-        let looks_secret = value_looks_secret(value);
+        let looks_secret = value_looks_secret(value) || (name != "PATH" && covered(value) != value);
         if value.starts_with("()") {
             // Not a value; shells have run what follows it.
             Err(WhyHeldBack::ShellFunction)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::servers::{ServerConfig, ServerSet};
-use crate::trust::folder::{DecidedBy, Folder, THIS_RUN_VARIABLE};
+use crate::trust::folder::{DecidedBy, EDITOR_VARIABLE, Folder, THIS_RUN_VARIABLE};
 
 /// Servers that may be started. [`admit`] is the only way to get them.
 #[derive(Debug, Clone, Default)]
@@ -56,9 +56,12 @@ fn untrusted(folder: &Folder) -> Error {
         DecidedBy::NothingBrought | DecidedBy::SwitchedOff | DecidedBy::Nobody => String::new(),
     };
     let message = format!("the folder {} is not trusted{why}, so nothing is started", folder.path().display());
-    let hint = format!(
-        "`toolgate trust` shows what it would start and trusts it; `--trust-folder` or {THIS_RUN_VARIABLE}=true does for one run"
-    );
+    let way = match folder.by() {
+        // A saved decision comes after that of the editor.
+        DecidedBy::Editor => format!("trust it in the editor, or unset {EDITOR_VARIABLE}"),
+        _ => "`toolgate trust` shows what it would start and trusts it".to_owned(),
+    };
+    let hint = format!("{way}; `--trust-folder` or {THIS_RUN_VARIABLE}=true does for one run");
     Error::new(ErrorKind::Untrusted, message).hinting(hint)
 }
 

@@ -145,11 +145,11 @@ fn a_mistake_in_a_limit_is_told_with_its_place() {
         (json!({"alerts": 7}), "expected a list of limits"),
         (json!({"alerts": ["x"]}), "expected an object"),
         (json!({"alerts": [{"server": "x"}]}), "it has no limit"),
-        (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` is not known there, or has a value"),
-        (json!({"alerts": [{"callsPerMinut": 3}]}), "`callsPerMinut` is not known there"),
-        (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` is not known there, or has a value"),
-        (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` is not known there, or has a value"),
-        (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` is not known there, or has a value"),
+        (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` takes a whole number"),
+        (json!({"alerts": [{"callsPerMinut": 3}]}), "unknown key `callsPerMinut`; did you mean `callsPerMinute`?"),
+        (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` takes a whole number up to 100"),
+        (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` takes a text such as \"08:00-18:00\""),
+        (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` takes \"server\", \"tool\" or \"all\""),
     ];
     for (audit, expected) in cases {
         let room = LogRoom::new();

@@ -1,6 +1,7 @@
 //! `toolgate audit check`: the calls of the record, held against the limits of `audit.alerts`.
 
 use clap::Args;
+use jiff::Timestamp;
 use toolgate::audit::{Alert, AlertReplay, AlertRules, AuditLog, Query, moment};
 use toolgate::settings::{self, LoadOptions};
 use toolgate::shape::visible;
@@ -8,7 +9,7 @@ use toolgate::shape::visible;
 use super::show::shown_time;
 use super::{tell_unreadable, unknown_time};
 use crate::columns::{short, table};
-use crate::configured::of_broken;
+use crate::configured::{of_broken, tell};
 use crate::error::Result;
 use crate::exit_code::Ending;
 use crate::limits::AUDIT_NAME_CHARS_MAX;
@@ -38,6 +39,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     if let Some(error) = settings.broken.first() {
         return Err(of_broken(error));
     }
+    let of_audit = |key: &str| key == "audit" || key.starts_with("audit.");
+    // A folder has no say in it.
+    let own = settings.layers.iter().filter(|layer| !layer.is_of_workspace());
+    let diagnostics = own.flat_map(|layer| &layer.diagnostics);
+    let odd: Vec<_> = diagnostics.filter(|one| one.key.as_deref().is_some_and(of_audit)).collect();
+    odd.iter().for_each(|one| tell(one, session.printer.talk()));
     let rules = AlertRules::of(&settings);
     let (limits, problems) = (rules.len(), rules.problems.clone());
     let mut alerts: Vec<Alert> = Vec::new();
@@ -52,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     })?;
     let talk = session.printer.talk();
     problems.iter().for_each(|problem| talk.line(&format!("{} {problem}", talk.paint().yellow("warning:"))));
-    let is_clean = alerts.is_empty() && problems.is_empty();
+    let is_clean = alerts.is_empty() && problems.is_empty() && odd.is_empty();
     match session.printer.form() {
         Form::Json => write(session, &alerts, (limits, unreadable))?,
         Form::Text => print(session, &alerts, (limits, unreadable))?,
@@ -86,15 +93,21 @@ fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
 pub(crate) fn words(alert: &Alert) -> String {
     let (value, limit) = (alert.value, alert.limit);
     match alert.measure {
-        "callsPerMinute" => format!("{value} calls within a minute, more than {limit}"),
-        "denialsPerMinute" => format!("{value} denials within a minute, more than {limit}"),
+        "callsPerMinute" => format!("{} within a minute, more than {limit}", amount(value, "call")),
+        "denialsPerMinute" => format!("{} within a minute, more than {limit}", amount(value, "denial")),
         "errorPercent" => format!("{value} % of the last calls failed, more than {limit} %"),
         "resultBytes" => format!("a result of {value} bytes, more than {limit}"),
         "latencyMs" => format!("it took {value} ms, more than {limit}"),
-        "hours" => format!("called at {:02}:{:02}, outside of the hours", value / 60, value % 60),
-        "newToolAfterDays" => format!("first call of this tool, after {value} days of the server"),
+        "hours" => format!("called at {:02}:{:02}, outside the hours", value / 60, value % 60),
+        "newToolAfterDays" => {
+            format!("first call of this tool; its server was first used {} ago", amount(value, "day"))
+        }
         other => format!("{other}: {value}, more than {limit}"),
     }
+}
+
+fn amount(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// An alert as a line for the person.
@@ -113,7 +126,8 @@ fn write(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
                     object.string("measure", alert.measure)?;
                     object.string("server", &alert.server)?;
                     object.string("tool", &alert.tool)?;
-                    object.string("at", &shown_time(alert.at))?;
+                    let at = Timestamp::try_from(alert.at).unwrap_or(Timestamp::UNIX_EPOCH);
+                    object.string("at", &format!("{at:.3}"))?;
                     object.number("value", alert.value)?;
                     object.number("limit", alert.limit)
                 })

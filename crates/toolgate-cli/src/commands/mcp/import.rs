@@ -15,6 +15,7 @@ use crate::commands::mcp::import_files::{Found, Source, in_usual_places, is_of_f
 use crate::commands::mcp::import_plan::{Action, Existing, Line, Wishes, plan};
 use crate::commands::mcp::import_report::{self, Outcome};
 use crate::commands::mcp::import_taken::Taken;
+use crate::commands::mcp::import_there::switched_off;
 use crate::commands::mcp::scope::{Scope, Target};
 use crate::commands::mcp::written::Written;
 use crate::configured::of_broken;
@@ -145,7 +146,9 @@ impl Amount {
 /// Collects the restrictions that come with servers of Gemini CLI. If any of them is lost, those servers lose `trust`.
 fn taken(session: &Session, arguments: &Arguments, target: &Target, found: &mut Found) -> Result<Taken> {
     let text = text_of(&target.path)?.unwrap_or_default();
-    let taken = Taken::of(&found.sources, session.env(), target, &text, &arguments.only);
+    let unknown: Vec<String> = found.sources.iter_mut().filter_map(switched_off).collect();
+    let mut taken = Taken::of(&found.sources, session.env(), target, &text, &arguments.only);
+    taken.lost.extend(unknown);
     if !taken.lost.is_empty() {
         let theirs = found.sources.iter_mut().filter(|source| source.imported.format == Format::GeminiCli);
         theirs.for_each(|source| source.without_trust_for(&taken.lost));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toolgate::formats::{Note, NoteKind};
 use toolgate::servers::written_target;
+use toolgate::settings::edit::Json;
 use toolgate::shape::visible;
 
 use crate::columns::{cut, filled, width};
@@ -69,8 +70,8 @@ pub(crate) fn print_taken(printer: &mut Printer, taken: &Taken) -> io::Result<()
     let same = "=".to_owned();
     let mut rows: Vec<(String, String)> = Vec::new();
     for key in &taken.keys {
-        let entries = key.entries.as_ref().map_or_else(|| "true".to_owned(), |entries| entries.join(", "));
-        rows.push((add.clone(), format!("{}: {entries}", key.key)));
+        let value = key.value().map_or_else(|| key.entries().join(", "), word_of);
+        rows.push((add.clone(), format!("{}: {value}", key.key)));
     }
     for policy in &taken.policies {
         let mark = if policy.is_there { &same } else { &add };
@@ -93,6 +94,15 @@ pub(crate) fn print_taken(printer: &mut Printer, taken: &Taken) -> io::Result<()
         printer.line(&format!("  {} {}", paint.dim("note:"), visible::line(note)))?;
     }
     Ok(())
+}
+
+/// A switch or a word, as it is read aloud.
+fn word_of(value: &Json) -> String {
+    match value {
+        Json::Text(text) => text.clone(),
+        Json::Bool(is_on) => is_on.to_string(),
+        _ => String::new(),
+    }
 }
 
 fn print_line(printer: &mut Printer, line: &Line<'_>, columns: usize) -> io::Result<()> {
@@ -171,7 +181,8 @@ fn write_taken(object: &mut ObjectWriter<'_>, taken: &Taken) -> io::Result<()> {
     object.array("keys", &taken.keys, |json, key| {
         json.object(|object| {
             object.string("key", key.key)?;
-            object.array("entries", key.entries.iter().flatten(), |json, entry| json.string(entry))
+            object.array("entries", key.entries(), |json, entry| json.string(entry))?;
+            object.optional_string("value", key.value().map(word_of).as_deref())
         })
     })?;
     object.array("policies", &taken.policies, |json, policy| {

@@ -14,6 +14,7 @@ use toolgate::settings::{LoadOptions, SettingsSource, load};
 use toolgate::trust::{Rules, TrustLevel, survey};
 
 use super::import_policy::{Beside, permits, rules_of, trouble_of};
+use super::import_there::OfExtensions;
 use crate::commands::mcp::import_files::{Source, text_of};
 use crate::commands::mcp::scope::Target;
 
@@ -35,13 +36,39 @@ pub(crate) struct Taken {
     pub(crate) noted: Vec<String>,
 }
 
-/// A key with entries to be added, or a switch to be turned on when there are none.
+/// A key of the settings.
 #[derive(Debug)]
 pub(crate) struct KeyTaken {
     /// Such as `tools.exclude`.
     pub(crate) key: &'static str,
-    /// The entries.
-    pub(crate) entries: Option<Vec<String>>,
+    pub(crate) change: KeyChange,
+}
+
+/// The change of a key.
+#[derive(Debug)]
+pub(crate) enum KeyChange {
+    /// Entries that are added to a list.
+    Added(Vec<String>),
+    /// The value that it gets.
+    Set(Json),
+}
+
+impl KeyTaken {
+    /// The entries that are added.
+    pub(crate) fn entries(&self) -> &[String] {
+        match &self.change {
+            KeyChange::Added(entries) => entries,
+            KeyChange::Set(_) => &[],
+        }
+    }
+
+    /// The value that it gets, unless it is a list.
+    pub(crate) const fn value(&self) -> Option<&Json> {
+        match &self.change {
+            KeyChange::Set(value) => Some(value),
+            KeyChange::Added(_) => None,
+        }
+    }
 }
 
 /// A policy file.
@@ -79,6 +106,9 @@ impl Taken {
                 taken.folders_beside(&source.path, env);
             }
             taken.lists(&source.imported.restrictions, text, only);
+            if is_of_person {
+                taken.extensions_beside(&source.path, text);
+            }
             let beside = Beside { policies: !policies.is_empty(), losses: !taken.lost.is_empty() };
             let rules = rules_of(&source.imported.restrictions, beside);
             taken.policies.extend(policies);
@@ -121,14 +151,28 @@ impl Taken {
         });
         self.narrowed("mcp.allowed", allowed, text);
         for key in &restrictions.switches {
-            if !matches!(value(text, key), Some(Json::Bool(true))) {
-                self.keys.push(KeyTaken { key, entries: None });
-            }
+            self.set(key, Json::Bool(true), text);
+        }
+        if restrictions.is_without_servers {
+            self.set("admin.mcp.enabled", Json::Bool(false), text);
+        }
+        if restrictions.begins_in_plan {
+            self.set("general.defaultApprovalMode", Json::Text("plan".to_owned()), text);
         }
         let unreadable = restrictions.unreadable.iter();
         self.lost.extend(unreadable.map(|key| format!("`{key}`, which cannot be read")));
+        let outdated = restrictions.outdated.iter();
+        self.lost.extend(outdated.map(|(key, now)| format!("`{key}` of an old version, now called `{now}`")));
         if !restrictions.allowed_tools.is_empty() {
             self.noted.push("`tools.allowed`: what runs without a question is for you to say again".to_owned());
+        }
+    }
+
+    /// A key that restricts with this value.
+    fn set(&mut self, key: &'static str, wanted: Json, text: &str) {
+        let is_known = self.keys.iter().any(|one| one.key == key);
+        if !is_known && value(text, key).as_ref() != Some(&wanted) {
+            self.keys.push(KeyTaken { key, change: KeyChange::Set(wanted) });
         }
     }
 
@@ -136,11 +180,16 @@ impl Taken {
     fn added(&mut self, key: &'static str, wanted: Vec<String>, text: &str) {
         let there = listed(text, key).unwrap_or_default();
         let known: BTreeSet<&String> =
-            self.keys.iter().filter(|one| one.key == key).flat_map(|one| one.entries.iter().flatten()).collect();
+            self.keys.iter().filter(|one| one.key == key).flat_map(KeyTaken::entries).collect();
         let new: Vec<String> =
             wanted.into_iter().filter(|entry| !there.contains(entry) && !known.contains(entry)).collect();
-        if !new.is_empty() {
-            self.keys.push(KeyTaken { key, entries: Some(new) });
+        if new.is_empty() {
+            return;
+        }
+        let there = self.keys.iter_mut().find(|one| one.key == key).map(|one| &mut one.change);
+        match there {
+            Some(KeyChange::Added(entries)) => entries.extend(new),
+            _ => self.keys.push(KeyTaken { key, change: KeyChange::Added(new) }),
         }
     }
 
@@ -151,10 +200,19 @@ impl Taken {
             None if self.keys.iter().any(|one| one.key == key) => {
                 self.lost.push(format!("`{key}`, of which there are two"))
             }
-            None => self.keys.push(KeyTaken { key, entries: Some(wanted) }),
+            None => self.keys.push(KeyTaken { key, change: KeyChange::Added(wanted) }),
             Some(there) if there.iter().all(|entry| wanted.contains(entry)) => {}
             Some(_) => self.lost.push(format!("`{key}`, because your settings have another list there")),
         }
+    }
+
+    /// The restrictions of extensions. Their servers are not imported.
+    fn extensions_beside(&mut self, settings: &Path, text: &str) {
+        let extensions = OfExtensions::beside(settings);
+        self.added("tools.exclude", extensions.excluded_tools, text);
+        self.lost.extend(extensions.lost);
+        let copied = |folder| format!("{folder} has servers; copy it into `~/.toolgate/extensions` to use them");
+        self.noted.extend(extensions.with_servers.into_iter().map(copied));
     }
 
     /// The policies in the folder beside the settings.
@@ -232,9 +290,9 @@ impl Taken {
     pub(crate) fn write_keys(&self, text: String) -> Result<String, EditError> {
         self.keys.iter().try_fold(text, |text, taken| {
             let path: Vec<&str> = taken.key.split('.').collect();
-            let value = match &taken.entries {
-                None => Json::Bool(true),
-                Some(new) => {
+            let value = match &taken.change {
+                KeyChange::Set(value) => value.clone(),
+                KeyChange::Added(new) => {
                     let there = listed(&text, taken.key).unwrap_or_default();
                     let new = new.iter().filter(|entry| !there.contains(entry)).cloned();
                     Json::texts(there.iter().cloned().chain(new))

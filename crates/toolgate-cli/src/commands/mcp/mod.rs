@@ -25,6 +25,7 @@ mod import_plan;
 mod import_policy;
 mod import_report;
 mod import_taken;
+mod import_there;
 pub(crate) mod scope;
 pub(crate) mod written;
 

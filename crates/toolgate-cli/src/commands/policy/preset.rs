@@ -8,6 +8,7 @@ use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
 use toolgate::policy::{PRESETS, Preset, PresetKind, preset};
 use toolgate::rulebook::edit_policy;
 use toolgate::settings::brought::POLICIES_FOLDER;
+use toolgate::shape::visible;
 
 use crate::columns::table;
 use crate::error::{CommandError, Result};
@@ -70,6 +71,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     edit_policy(env, &path, |_| Ok(Some(text.clone()))).map_err(|error| CommandError::usage(error.to_string()))?;
     let change = PermissionChange::new(PermissionKind::Preset, name);
     arguments.reason.record(session, change.files([ChangedFile::of_texts(&path, None, Some(&text))]));
+    if let Some(server) = &arguments.server {
+        tell_unknown(session, server)?;
+    }
     let printer = &mut session.printer;
     match printer.form() {
         Form::Json => printer.json(|json| {
@@ -81,6 +85,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Form::Text => printer.line(&format!("wrote {}", path.display()))?,
     }
     Ok(Ending::Done)
+}
+
+/// Warns about a server that the settings do not have: its rules have no effect.
+fn tell_unknown(session: &Session, server: &str) -> Result<()> {
+    let configured = session.looked_at()?;
+    let servers = &configured.setup().servers;
+    let is_known = servers.active.iter().any(|one| one.name.as_str() == server)
+        || servers.set_aside.iter().any(|one| one.name == server);
+    if !is_known {
+        let error = configured.unknown(server);
+        let talk = session.printer.talk();
+        talk.line(&format!("{} {}", talk.paint().yellow("warning:"), visible::line(&error.in_one_line())));
+    }
+    Ok(())
 }
 
 /// The part of a file name that a server's name gives.

@@ -1,7 +1,7 @@
 //! `toolgate policy suggest`: rules that would have allowed what was allowed by hand, with the evidence for each and its reach.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
@@ -70,6 +70,8 @@ struct Weighed {
     days: usize,
     /// Calls that it would permit and that were refused or denied.
     refused: usize,
+    /// Whether `--write` added it before.
+    is_written: bool,
 }
 
 /// Runs the command.
@@ -88,7 +90,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         true
     })?;
     let configured = session.looked_at()?;
-    let mut weighed = weigh(Recorded::new(&configured), &allowed, &refused);
+    let written = std::fs::read_to_string(file_of(session)).unwrap_or_default();
+    let mut weighed = weigh(Recorded::new(&configured), (&allowed, &refused), &written);
     if !arguments.pick.is_empty() {
         weighed = picked(weighed, &arguments.pick)?;
     }
@@ -104,7 +107,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 }
 
 /// Suggestions, those with the least risk and the most evidence first; what is no rule stands at the end.
-fn weigh(recorded: Recorded<'_>, allowed: &[StoredCall], refused: &[StoredCall]) -> Vec<Weighed> {
+fn weigh(recorded: Recorded<'_>, (allowed, refused): (&[StoredCall], &[StoredCall]), written: &str) -> Vec<Weighed> {
     let calls: Vec<AllowedCall> = allowed
         .iter()
         .map(|call| AllowedCall {
@@ -134,7 +137,8 @@ fn weigh(recorded: Recorded<'_>, allowed: &[StoredCall], refused: &[StoredCall])
             };
             let days: BTreeSet<String> = evidence.iter().map(|call| day(call)).collect();
             let refused = refused.iter().filter(permits).count();
-            Weighed { risk, days: days.len(), refused, suggestion }
+            let is_written = suggestion.is_rule() && written.contains(&suggestion.toml);
+            Weighed { risk, days: days.len(), refused, is_written, suggestion }
         })
         .collect();
     weighed.sort_by_key(|one| {
@@ -179,6 +183,9 @@ impl Weighed {
         lines.extend(
             self.suggestion.permits.iter().map(|permits| format!("#    it also permits {}", one_line(permits))),
         );
+        if self.is_written {
+            lines.push(format!("#    it is in your policies already: {FILE}"));
+        }
         if self.refused > 0 {
             let what = counted(self.refused, "call");
             lines.push(format!("#    it would have permitted {what} that you or a rule refused"));
@@ -211,6 +218,7 @@ fn print(session: &mut Session, weighed: &[Weighed]) -> Result<()> {
                         object.optional_string("risk", one.suggestion.is_rule().then(|| one.risk()))?;
                         object.array("permits", &one.suggestion.permits, |json, text| json.string(text))?;
                         object.number("refused", one.refused as u64)?;
+                        object.flag("written", one.is_written)?;
                         object.string("toml", &one.suggestion.toml)
                     })
                 })
@@ -232,13 +240,18 @@ fn print(session: &mut Session, weighed: &[Weighed]) -> Result<()> {
     Ok(())
 }
 
+/// The policy file that `--write` adds rules to.
+fn file_of(session: &Session) -> PathBuf {
+    session.env().dirs.user.join(POLICIES_FOLDER).join(FILE)
+}
+
 /// Adds the rules that are not there yet to a policy file of the person.
 fn write(session: &Session, arguments: &Arguments, weighed: &[Weighed]) -> Result<()> {
     let is_picked = !arguments.pick.is_empty();
     let is_meant = |one: &&Weighed| one.suggestion.is_rule() && (is_picked || one.risk < Risk::High);
     let meant: Vec<&Weighed> = weighed.iter().filter(is_meant).collect();
     let left_out = weighed.iter().filter(|one| one.suggestion.is_rule()).count() - meant.len();
-    let path = session.env().dirs.user.join(POLICIES_FOLDER).join(FILE);
+    let path = file_of(session);
     let mut added = 0;
     let edited = edit_policy(session.env(), &path, |old| {
         let mut text = old.to_owned();

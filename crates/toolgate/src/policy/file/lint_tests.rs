@@ -295,4 +295,10 @@ fn a_rule_is_held_against_all_tools_it_is_about() {
         let found = lint_against_tools(rules.iter(), &known);
         assert_eq!(found.len(), usize::from(is_wrong), "{rule}: {found:?}");
     }
+    // Each argument belongs to one of the tools, or to none.
+    let any = "any = [{'/path' = {present = true}}, {'/text' = {present = true}}, {'/size' = {present = true}}]";
+    let text = rule_text(&format!("toolName = '*'; decision = 'deny'; priority = 1; when = {{{any}}}"));
+    let found = lint_against_tools(parsed(&text, Tier::User).rules.iter(), &known);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.starts_with("`/size` points at nothing"), "{found:?}");
 }

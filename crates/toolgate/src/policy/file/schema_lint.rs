@@ -43,9 +43,16 @@ pub fn lint_against_tools<'r>(rules: impl Iterator<Item = &'r Rule>, known: &[Kn
     let of_rule = |rule: &'r Rule| {
         let mut about = known.iter().filter(|tool| rule.is_about_tool(tool.server, tool.builtin, tool.tool));
         let lint = |tool: &KnownTool<'_>| lint_against_schema(rule, tool.schema, tool.builtin);
-        let first = lint(about.next()?);
-        let is_wrong = !first.is_empty() && about.all(|tool| !lint(tool).is_empty());
-        is_wrong.then_some(first)
+        let mut findings = lint(about.next()?);
+        // An argument of one of several tools is a condition on that tool.
+        for tool in about {
+            if findings.is_empty() {
+                break;
+            }
+            let others = lint(tool);
+            findings.retain(|one| others.iter().any(|other| is_about_the_same(one, other)));
+        }
+        Some(findings)
     };
     rules.filter(|rule| rule.speaks_of_arguments()).filter_map(of_rule).flatten().collect()
 }
@@ -121,8 +128,17 @@ struct Missing<'s> {
     known: Vec<&'s str>,
 }
 
+/// The text behind the argument in a message.
+const AT_NOTHING: &str = " points at nothing";
+
+/// Whether two findings are about the same argument.
+fn is_about_the_same(one: &Finding, other: &Finding) -> bool {
+    let argument = |finding: &Finding| finding.message.split(AT_NOTHING).next().map(str::to_owned);
+    argument(one) == argument(other)
+}
+
 fn finding(rule: &Rule, written: &str, missing: &Missing<'_>) -> Finding {
-    let message = format!("{written} points at nothing, `{}` takes no `{}`", rule.tool, missing.step);
+    let message = format!("{written}{AT_NOTHING}, `{}` takes no `{}`", rule.tool, missing.step);
     let mut names = missing.known.clone();
     names.truncate(crate::limits::PARAMETERS_LISTED_MAX);
     let hint = match nearest(&missing.step, &missing.known) {

@@ -70,7 +70,8 @@ impl Rules {
         if self.calls == 0 {
             return Vec::new();
         }
-        self.written.iter().filter_map(|(place, written)| written.finding(place, self.calls, since)).collect()
+        let looked_at = format!("{} recorded in the last {since}", counted(self.calls, "call"));
+        self.written.iter().filter_map(|(place, written)| written.finding(place, &looked_at)).collect()
     }
 }
 
@@ -81,12 +82,11 @@ fn place(rule: &Rule) -> Option<Place> {
 }
 
 impl Written {
-    fn finding(&self, (file, line): &Place, calls: usize, since: &str) -> Option<Finding> {
+    fn finding(&self, (file, line): &Place, looked_at: &str) -> Option<Finding> {
         let mend = |replacement| Mend::Rule { file: file.clone(), line: *line, replacement };
         let name = self.rules.first()?.origin.name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default();
         if !self.has_matched {
-            // The record may be younger than that, so the number of calls is told.
-            let message = format!("the rule{name} matched none of {} recorded since {since}", counted(calls, "call"));
+            let message = format!("the rule{name} matched none of the {looked_at}");
             return Some(Finding { kind: "unmatched_rule", message, mend: mend(String::new()) });
         }
         let (used, replacement) = self.narrower()?;
