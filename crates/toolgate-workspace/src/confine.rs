@@ -123,12 +123,13 @@ impl Folder {
 }
 
 impl Folders {
-    /// Opens the folders. One beside the workspace that is in it, or in another one, is left out.
+    /// Opens the folders. One beside the workspace is left out when it is in it or in another one, or closed, or cannot be opened any more.
     pub(crate) fn open(main: &Path, included: &[PathBuf], closed: &[PathBuf]) -> Result<Self> {
         let mut all = Self { main: Folder::open(main, closed)?, included: Vec::new() };
         for folder in included {
-            let folder = Folder::open(folder, closed)?;
-            if !all.all().any(|other| folder.root.starts_with(&other.root)) {
+            let Ok(folder) = Folder::open(folder, closed) else { continue };
+            let is_closed = closed.iter().any(|closed| folder.root.starts_with(closed));
+            if !is_closed && !all.all().any(|other| folder.root.starts_with(&other.root)) {
                 all.included.push(folder);
             }
         }

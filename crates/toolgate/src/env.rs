@@ -36,7 +36,8 @@ impl fmt::Debug for HostEnv {
 impl HostEnv {
     /// The person's folder with logins and settings, which tools do not open. Not when the work is about something in it, or when it is the
     /// home folder, which belongs to other programs as well.
-    pub(crate) fn own_folder_to_close(&self) -> Option<PathBuf> {
+    #[must_use]
+    pub fn own_folder_to_close(&self) -> Option<PathBuf> {
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let own = real(&self.dirs.user);
         let is_open = real(&self.workspace).starts_with(&own);

@@ -109,6 +109,7 @@ impl Setup {
             workspace: &env.workspace,
             home: env.dirs.home.as_deref(),
             variables: &own_variables,
+            own: env.own_folder_to_close(),
             look: &real_folder,
         };
         let included = settings.included(&options.include_directories, &ground);

@@ -52,6 +52,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) home: Option<&'a Path>,
     /// The variables, without those of a project's `.env`: a folder must not decide what is included.
     pub(crate) variables: &'a BTreeMap<String, String>,
+    /// The folder of toolgate itself, which is not included.
+    pub(crate) own: Option<PathBuf>,
     /// The path of a folder without links.
     pub(crate) look: &'a dyn Fn(&Path) -> io::Result<PathBuf>,
 }
@@ -59,14 +61,21 @@ pub(crate) struct Ground<'a> {
 /// A folder of this machine, with its links followed.
 pub(crate) fn real_folder(path: &Path) -> io::Result<PathBuf> {
     let real = std::fs::canonicalize(path)?;
-    if real.is_dir() { Ok(real) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    // One that cannot be listed is of no use to anything.
+    std::fs::read_dir(&real)?;
+    Ok(real)
 }
 
 /// The folders that the command line alone names, and what is wrong with the others.
 #[must_use]
 pub fn included_in_run(env: &HostEnv, of_run: &[String]) -> (Vec<IncludedFolder>, Vec<Diagnostic>) {
-    let ground =
-        Ground { workspace: &env.workspace, home: env.dirs.home.as_deref(), variables: &env.vars, look: &real_folder };
+    let ground = Ground {
+        workspace: &env.workspace,
+        home: env.dirs.home.as_deref(),
+        variables: &env.vars,
+        own: env.own_folder_to_close(),
+        look: &real_folder,
+    };
     let Included { folders, diagnostics } = Settings::default().included(of_run, &ground);
     (folders, diagnostics)
 }
@@ -153,14 +162,18 @@ impl Resolving<'_> {
                 return Err(("no home folder is known, so `~` has no meaning".to_owned(), "write the whole path"));
             }
         };
-        (self.ground.look)(&path).map_err(|error| {
+        let real = (self.ground.look)(&path).map_err(|error| {
             let why = match error.kind() {
                 io::ErrorKind::NotFound => "there is no such folder".to_owned(),
                 io::ErrorKind::NotADirectory => "it is no folder".to_owned(),
                 _ => format!("it cannot be looked at: {error}"),
             };
             (why, KEEPS)
-        })
+        })?;
+        if self.ground.own.as_ref().is_some_and(|own| real.starts_with(own)) {
+            return Err(("it is toolgate's own, which tools do not open".to_owned(), "name another folder"));
+        }
+        Ok(real)
     }
 
     fn has_no_say(&mut self, origin: SettingsOrigin, source: SettingsSource) {

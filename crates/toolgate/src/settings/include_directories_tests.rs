@@ -35,7 +35,8 @@ fn included(layers: &[(SettingsSource, &str)], of_run: &[&str], home: Option<&Pa
         read_text(&text, Path::new(&format!("/{source}.json")), *source).unwrap()
     };
     let settings = Settings { layers: layers.iter().map(read).collect(), ..Settings::default() };
-    let ground = Ground { workspace: Path::new("/w"), home, variables: &variables, look: &look };
+    let ground =
+        Ground { workspace: Path::new("/w"), home, variables: &variables, own: Some("/own".into()), look: &look };
     let of_run: Vec<String> = of_run.iter().map(|text| (*text).to_owned()).collect();
     let found = settings.included(&of_run, &ground);
     let folders = found.folders.iter().map(|one| format!("{} {}", one.path.display(), one.origin)).collect();
@@ -59,6 +60,7 @@ fn texts_become_folders_or_warnings() {
         (r#"["/gone"]"#, vec![], left_out("/gone", "there is no such folder")),
         (r#"["/file"]"#, vec![], left_out("/file", "it is no folder")),
         (r#"["/closed"]"#, vec![], left_out("/closed", "it cannot be looked at: permission denied")),
+        (r#"["/own/x"]"#, vec![], left_out("/own/x", "it is toolgate's own, which tools do not open")),
         (r#"["$NONE/x"]"#, vec![], left_out("$NONE/x", "`NONE` is not set")),
         (r#"["$EMPTY"]"#, vec![], left_out("$EMPTY", "it is empty")),
         (r#"[""]"#, vec![], left_out("", "it is empty")),
