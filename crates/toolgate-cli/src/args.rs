@@ -75,7 +75,7 @@ pub(crate) struct Options {
     /// More policy files or folders, which can only restrict; not used where the system has its own (comma-separated)
     #[arg(long, global = true, value_name = "PATHS", hide_short_help = true)]
     pub(crate) admin_policy: Option<Vec<String>>,
-    /// Folders beside the workspace, for the built-in tools and as roots of servers (comma-separated, may be given again)
+    /// Folders beside the workspace, for the built-in tools and as roots (comma-separated)
     #[arg(long, global = true, value_name = "DIRS", value_hint = ValueHint::DirPath)]
     pub(crate) include_directories: Option<Vec<String>>,
     /// Trust the folder for this run

@@ -42,7 +42,7 @@ pub(crate) struct Folder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkspacePath {
     text: String,
-    /// Which of the folders; the workspace is the first.
+    /// The index of the folder; the workspace is the first.
     folder: usize,
     relative: PathBuf,
 }
@@ -336,7 +336,7 @@ impl Folders {
     }
 }
 
-/// Where the following of links has come to.
+/// The point that the following of links has come to.
 enum Standing {
     In(Place),
     /// Outside of the folders, on the way to one of them.

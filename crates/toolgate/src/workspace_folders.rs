@@ -22,13 +22,13 @@ impl WorkspaceFolders {
         Self { main: main.into(), included, closed: None }
     }
 
-    /// The same with other folders beside the main one.
+    /// Replaces the folders beside the main one.
     #[must_use]
     pub(crate) fn including(&self, included: Vec<PathBuf>) -> Self {
         Self { included, ..self.clone() }
     }
 
-    /// The same with a folder that is closed to tools.
+    /// Closes a folder to tools.
     #[must_use]
     pub(crate) fn closing(self, closed: Option<PathBuf>) -> Self {
         Self { closed, ..self }

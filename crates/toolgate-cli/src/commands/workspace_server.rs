@@ -36,7 +36,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let root = arguments.root.as_ref().map_or_else(|| env.workspace.to_path_buf(), |root| env.workspace.join(root));
     // Whoever starts this process decides what its environment is.
     let variables = env.vars.iter().map(|(name, value)| (name.into(), value.into()));
-    let options = WorkspaceOptions::new().shell_env(variables).included(included(session));
+    let options =
+        WorkspaceOptions::new().shell_env(variables).included(included(session)).closed(env.own_folder_to_close());
     let workspace = Workspace::open(&root, options)
         .map_err(|error| CommandError::usage(format!("cannot serve {}: {error}", root.display())))?;
     session.in_runtime(async |_| {

@@ -112,7 +112,7 @@ fn the_doctor_says_which_folders_and_who_names_them() {
     let room = including(room(), &json!(["../inc"]));
     let report = room.run("doctor --no-connect --include-directories ../other");
     let settings = room.world.home().join(".toolgate/settings.json").display().to_string();
-    let inc = format!("included     {} (your settings: {settings}:1)", at(&room, "inc"));
+    let inc = format!("included     {} (user: {settings}:1)", at(&room, "inc"));
     let other = format!("included     {} (--include-directories)", at(&room, "other"));
     for line in [inc, other] {
         assert!(report.stdout.contains(&line), "{line}: {}", report.transcript());
@@ -144,7 +144,7 @@ fn servers_are_told_of_the_folders_as_roots() {
     );
 }
 
-const CHECKED: &str = "[[rule]]\ntoolName = 'read_file'\nwhen = { path = { under = '.' } }\ndecision = 'allow'\npriority = 9\n\
+const CHECKED: &str = "[[rule]]\ntoolName = 'read_file'\nwhen = { '/path' = { under = '.' } }\ndecision = 'allow'\npriority = 9\n\
     [[rule]]\ntoolName = 'read_file'\ndecision = 'ask'\npriority = 8\n";
 
 #[test]
@@ -176,11 +176,13 @@ fn the_checker_lets_paths_into_the_folders() {
     let script = Script::new("any").tool(ToolScript::echo("take"));
     let room = including(room().server("any", &script), &json!(["../inc"]));
     let policy = "[[rule]]\ntoolName = 'take'\ndecision = 'allow'\npriority = 9\n\
-        [[safety_checker]]\ntoolName = 'take'\nchecker = { type = 'in-process', name = 'allowed-path' }\n";
+        [[safety_checker]]\ntoolName = 'take'\n\
+        [safety_checker.checker]\ntype = 'in-process'\nname = 'allowed-path'\n\
+        [safety_checker.checker.config]\nincluded_args = ['message']\n";
     room.world.write_in_home(".toolgate/policies/room.toml", policy).unwrap();
     for (path, code) in [("a", 0), ("inc/i.txt", 0), ("inc/new", 0), ("other/o.txt", 3), ("outside.txt", 3)] {
         let path = if path == "a" { path.to_owned() } else { at(&room, path) };
-        let output = room.run(&format!("call take path={path}"));
+        let output = room.run(&format!("call take message={path}"));
         assert_eq!(output.code(), Some(code), "{path}: {}", output.transcript());
     }
 }

@@ -143,7 +143,7 @@ async fn what_is_found_can_be_passed_back() {
     for (wanted, expected) in rows {
         let told = room.call("search_file_content", arguments(wanted)).await;
         let matches = told.data()["matches"].as_array().unwrap().clone();
-        let files: Vec<&str> = matches.iter().map(|one| one["file"].as_str().unwrap()).collect();
+        let files: Vec<&str> = matches.iter().map(|one| one["path"].as_str().unwrap()).collect();
         assert_eq!(files.join(" "), at(&room, expected), "{wanted}");
     }
     for pattern in ["@/outside/*.txt", "/etc/*", "@/inc-evil/*"] {

@@ -66,7 +66,7 @@ impl Room {
         Self::including(&[], &[], files).await
     }
 
-    /// The same with folders beside the workspace and folders that are closed, by their names beside it.
+    /// A workspace with these files, folders beside it and folders that are closed, by their names beside it.
     pub(crate) async fn including(included: &[&str], closed: &[&str], files: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
         // Without links, so that answers can be compared with it.

@@ -48,7 +48,7 @@ struct Replace {
     expected_replacements: Option<f64>,
 }
 
-/// What a call of a tool of the built-in server would change in a file of its folders. `None` when that is nothing, or cannot be told: then the
+/// The change that a call of a tool of the built-in server would make in a file. `None` when that is nothing, or cannot be told: then the
 /// arguments say all there is to say. It reads that file, so it is nothing for an async task.
 #[must_use]
 pub fn edit_of(tool: &str, arguments: &RawJson, folders: &WorkspaceFolders) -> Option<Edit> {

@@ -76,7 +76,7 @@ fn looks(path: &str, folders: &WorkspaceFolders) -> bool {
     Policy::new(default_rules()).decide(&facts).decision == Decision::Allow
 }
 
-/// What `allowed-path` says: nothing, or a decision.
+/// The decision of `allowed-path`, if it says anything.
 fn checked(path: &str, folders: &WorkspaceFolders) -> Option<Decision> {
     check_paths(&[("path".to_owned(), path.to_owned())], folders).map(|(decision, _)| decision)
 }

@@ -228,7 +228,7 @@ impl ConnectionManager {
         difference
     }
 
-    /// Whether somebody is asked for a server before it is started here.
+    /// Whether servers are borrowed where that is possible.
     pub(crate) fn borrows(&self) -> bool {
         self.wiring.lender.is_some()
     }

@@ -10,7 +10,7 @@ use toolgate_workspace::Introduction;
 
 use crate::discovery::offered::{Offered, OfferedList};
 
-/// What the built-in server for these folders offers; nothing when the workspace cannot be opened, which a connection says in words.
+/// The offer of the built-in server for these folders; nothing when the workspace cannot be opened, which a connection says in words.
 pub(crate) fn offered_by_built_in(workspace: &Path, included: &[PathBuf], now: SystemTime) -> Option<Offered> {
     let Introduction { info, capabilities, instructions, tools } = Introduction::of(workspace, included).ok()?;
     let entries = tools.into_iter().map(|raw| Tool::read(raw).map(Arc::new)).collect::<Result<_, _>>().ok()?;

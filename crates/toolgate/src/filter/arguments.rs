@@ -32,7 +32,7 @@ impl<'a> Arguments<'a> {
         Self { folder: Some(folder), ..self }
     }
 
-    /// The same, with the folders that a read-only command may look into besides the workspace.
+    /// Adds the folders that a read-only command may look into besides the workspace.
     #[must_use]
     pub fn beside(self, included: &'a [PathBuf]) -> Self {
         Self { included, ..self }

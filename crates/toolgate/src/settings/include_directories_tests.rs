@@ -27,7 +27,7 @@ fn look(path: &Path) -> io::Result<PathBuf> {
     Ok(real.into())
 }
 
-/// What these layers and texts of the command line come to: the folders with their places, and the warnings.
+/// The folders of these layers and texts of the command line with their places, and the warnings.
 fn included(layers: &[(SettingsSource, &str)], of_run: &[&str], home: Option<&Path>) -> (Vec<String>, Vec<String>) {
     let variables = BTreeMap::from([("DATA".to_owned(), "/data".to_owned()), ("EMPTY".to_owned(), String::new())]);
     let read = |(source, list): &(SettingsSource, &str)| {
