@@ -167,7 +167,7 @@ fn the_folder_is_the_real_one() {
     let (folder, mut env, settings) = world(Said { rule: Some("TRUST_FOLDER"), ..Said::default() });
     let link = folder.path().canonicalize().unwrap().join("link");
     std::os::unix::fs::symlink(&env.workspace, &link).unwrap();
-    let real = std::mem::replace(&mut env.workspace, link.into());
+    let real = std::mem::replace(&mut env.workspace, link.into()).to_path_buf();
     let judged = judge(&env, &settings, None).unwrap();
     assert_eq!((judged.path(), judged.trust()), (real.as_path(), Trusted));
     assert!(matches!(judged.by(), DecidedBy::Rule { path, .. } if *path == real));
