@@ -33,7 +33,7 @@ const ALLOWS: &str = "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority
 pub(crate) fn host(home: &Path) -> Outcome<Host> {
     let dirs = HostDirs { user: home.join(".toolgate"), system: home.join("system"), home: Some(home.to_owned()) };
     let vars: BTreeMap<_, _> = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())].into();
-    let env = HostEnv { vars, dirs, workspace: home.to_owned(), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars, dirs, workspace: home.into(), clock: Arc::new(SystemClock) };
     let options = SetupOptions { config: Some(home.join(SERVERS_FILE)), ..SetupOptions::default() };
     let setup = Setup::read(&env, &options)?;
     let policy = Policy::new(file::parse(ALLOWS, &FileSource::new(Tier::User, Path::new("bench.toml"))).rules);

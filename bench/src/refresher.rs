@@ -33,7 +33,7 @@ pub(crate) fn store(home: &Path) -> LoginStore {
     let dirs = HostDirs { user: home.to_owned(), system: home.join("system"), home: None };
     let clock = Arc::new(SystemClock);
     // Without variables there is no keychain, so the key is in a file.
-    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: home.to_owned(), clock };
+    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: home.into(), clock };
     LoginStore::open(Arc::new(env), TokenStore::Auto)
 }
 

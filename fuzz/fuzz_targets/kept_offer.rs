@@ -67,7 +67,7 @@ fn compare_list<T>(list: Option<&OfferedList<T>>, value: &Value) {
 
 /// Nothing is believed before it was read, nor for more than a month.
 fn is_believed_within_bounds(kept: &KeptOffer) {
-    let transport = TransportConfig::BuiltIn("workspace".to_owned());
+    let transport = TransportConfig::BuiltIn("workspace".into());
     let Some(tools) = &kept.offered.tools else { return };
     let at = |now: Option<SystemTime>| now.map(|now| freshness(&kept.offered, Interest::TOOLS, &transport, now));
     let before = tools.read_at.checked_sub(Duration::from_nanos(1));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 
 use toolgate::policy::Mode;
 use toolgate::rulebook::RulebookOptions;
@@ -76,6 +76,9 @@ pub(crate) struct Options {
     /// More policy files or folders, which can only restrict; not used where the system has its own (comma-separated)
     #[arg(long, global = true, value_name = "PATHS", hide_short_help = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) admin_policy: Option<Vec<String>>,
+    /// Folders beside the workspace, for the built-in tools and as roots (comma-separated)
+    #[arg(long, global = true, value_name = "DIRS", value_hint = ValueHint::DirPath)]
+    pub(crate) include_directories: Option<Vec<String>>,
     /// Trust the folder for this run
     #[arg(long, global = true)]
     pub(crate) trust_folder: bool,
@@ -105,11 +108,17 @@ impl Options {
         self.allowed_mcp_server_names.as_deref().map(|lists| parts(lists, |list| list.split(',').collect()))
     }
 
+    /// The folders beside the workspace for this run.
+    pub(crate) fn include_directories(&self) -> Vec<String> {
+        let lists = self.include_directories.as_deref().unwrap_or_default();
+        parts(lists, |list| list.split(',').collect())
+    }
+
     /// These, with those of a whole session where nothing else was typed.
     #[must_use]
     pub(crate) fn over(self, session: &Self) -> Self {
         let Self { config, server, allowed_mcp_server_names, mode, yolo, .. } = session.clone();
-        let Self { allowed_tools, policy, admin_policy, log_file, .. } = session.clone();
+        let Self { allowed_tools, policy, admin_policy, include_directories, log_file, .. } = session.clone();
         let is_own = self.mode.is_some() || self.yolo;
         Self {
             config: self.config.or(config),
@@ -120,6 +129,7 @@ impl Options {
             allowed_tools: self.allowed_tools.or(allowed_tools),
             policy: self.policy.or(policy),
             admin_policy: self.admin_policy.or(admin_policy),
+            include_directories: self.include_directories.or(include_directories),
             trust_folder: self.trust_folder || session.trust_folder,
             json: self.json || session.json,
             debug: self.debug || session.debug,

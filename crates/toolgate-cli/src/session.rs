@@ -71,7 +71,7 @@ impl Session {
         let terminal = Terminal::around(&vars, options.no_color);
         let printer = Printer::new(form, terminal);
         let (dirs, workspace) = (folders(variable), current_folder());
-        let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
+        let env = HostEnv { vars, dirs, workspace: workspace.into(), clock: Arc::new(SystemClock) };
         Self { options, env, printer, visit: None, lasting: None }
     }
 
@@ -82,7 +82,7 @@ impl Session {
         let terminal = Terminal { colours: terminal.colours && !options.no_color, ..terminal };
         let printer = visit.printer(form, terminal);
         let dirs = folders(|name| vars.get(name).map(Into::into));
-        let env = HostEnv { vars, dirs, workspace, clock: Arc::new(SystemClock) };
+        let env = HostEnv { vars, dirs, workspace: workspace.into(), clock: Arc::new(SystemClock) };
         Self { options, env, printer, visit: Some(visit), lasting: None }
     }
 
@@ -222,6 +222,7 @@ impl Session {
             allowed_servers: self.options.allowed_servers(),
             trust_folder: self.options.trust_folder.then_some(true),
             disabled_for_session: self.lasting.as_ref().map(|host| host.switched_off()).unwrap_or_default(),
+            include_directories: self.options.include_directories(),
             rules: self.options.rules(),
         }
     }

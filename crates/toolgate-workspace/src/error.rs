@@ -40,6 +40,12 @@ impl Failure {
         ))
     }
 
+    /// A path that leads to what this server does not open.
+    pub(crate) fn closed(path: &str) -> Self {
+        let path = shown(path);
+        Self(format!("`{path}` is one of toolgate's own files, which tools do not open; choose another file"))
+    }
+
     /// What the system said about `path` when we wanted to `act`.
     pub(crate) fn system(act: &str, path: &str, error: &io::Error) -> Self {
         let path = shown(path);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use futures_util::future::BoxFuture;
@@ -11,7 +11,7 @@ use toolgate_wire::server::{About, Interruption, Reply, RequestContext, Service}
 use toolgate_wire::{RawJson, RpcError};
 
 use crate::answer::Answer;
-use crate::confine::Folder;
+use crate::confine::Folders;
 use crate::error::{Result, shown};
 use crate::tools::{self, Room};
 
@@ -24,6 +24,10 @@ const NAME: &str = "toolgate-workspace";
 pub struct WorkspaceOptions {
     /// The whole environment of shell commands: nothing else is passed on. Values may be secret and are never printed.
     pub shell_env: Vec<(OsString, OsString)>,
+    /// Further folders beside the workspace. Relative paths do not start there.
+    pub included: Vec<PathBuf>,
+    /// Folders whose files are neither read nor written, wherever they are in the others.
+    pub closed: Vec<PathBuf>,
 }
 
 impl WorkspaceOptions {
@@ -38,16 +42,34 @@ impl WorkspaceOptions {
         self.shell_env = variables.into_iter().collect();
         self
     }
+
+    /// With these folders beside the workspace. One that is in it, or in another one, adds nothing.
+    #[must_use]
+    pub fn included(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.included = folders.into_iter().collect();
+        self
+    }
+
+    /// With these folders closed to the tools on files. One that is the workspace, or above it, is open.
+    #[must_use]
+    pub fn closed(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.closed = folders.into_iter().collect();
+        self
+    }
 }
 
 impl fmt::Debug for WorkspaceOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.shell_env.iter().map(|(name, _)| name).collect();
-        f.debug_struct("WorkspaceOptions").field("shell_env", &names).finish()
+        f.debug_struct("WorkspaceOptions")
+            .field("shell_env", &names)
+            .field("included", &self.included)
+            .field("closed", &self.closed)
+            .finish()
     }
 }
 
-/// The built-in server for one folder. Cheap to clone; all clones are one.
+/// The built-in server for a folder and those beside it. Cheap to clone; all clones are one.
 ///
 /// Serve it with [`Server`](toolgate_wire::server::Server): over an in-process pair, over stdin and stdout, or over HTTP.
 #[derive(Clone)]
@@ -57,17 +79,17 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the folder and nothing else: no file of it is looked at before a tool is called.
+    /// Opens the folders and nothing else: no file in them is looked at before a tool is called.
     pub fn open(root: &Path, options: WorkspaceOptions) -> Result<Self> {
-        let folder = Folder::open(root)?;
-        let about = About::with_info(info(), capabilities()).instructions(instructions(&folder));
-        let room = Room::new(folder, options.shell_env);
+        let folders = Folders::open(root, &options.included, &options.closed)?;
+        let about = About::with_info(info(), capabilities()).instructions(instructions(&folders));
+        let room = Room::new(folders, options.shell_env);
         Ok(Self { about: Arc::new(about), room: Arc::new(room) })
     }
 
     /// The folder, absolute and without links.
     pub fn root(&self) -> &Path {
-        self.room.folder.root()
+        self.room.folders.root()
     }
 }
 
@@ -85,11 +107,11 @@ pub struct Introduction {
 }
 
 impl Introduction {
-    /// Of the one for this folder.
-    pub fn of(root: &Path) -> Result<Self> {
-        let folder = Folder::open(root)?;
+    /// Of the one for these folders.
+    pub fn of(root: &Path, included: &[PathBuf]) -> Result<Self> {
+        let folders = Folders::open(root, included, &[])?;
         let tools = tools::OFFERS.iter().filter_map(|offer| RawJson::from_bytes(one_line(offer)).ok()).collect();
-        Ok(Self { info: info(), capabilities: capabilities(), instructions: instructions(&folder), tools })
+        Ok(Self { info: info(), capabilities: capabilities(), instructions: instructions(&folders), tools })
     }
 }
 
@@ -101,10 +123,18 @@ fn capabilities() -> RawJson {
     json!({"tools": {}}).into()
 }
 
-fn instructions(folder: &Folder) -> String {
+fn instructions(folders: &Folders) -> String {
+    let main = shown(&folders.root().to_string_lossy());
+    let included: Vec<_> = folders.included().map(|folder| format!("`{}`", shown(&folder.to_string_lossy()))).collect();
+    let (beside, paths) = match included.as_slice() {
+        [] => (String::new(), "relative to it or absolute inside it; nothing outside it is"),
+        folders => (
+            format!(" and of the included {}", folders.join(", ")),
+            "relative to the first one or absolute inside any of them; nothing outside them is",
+        ),
+    };
     format!(
-        "Files, search and shell of the folder `{}`. Paths are relative to it or absolute inside it; nothing outside it is read or written by the file tools. Look with `glob` and `search_file_content`, read with `read_file`, change with `replace`.",
-        shown(&folder.root().to_string_lossy())
+        "Files, search and shell of the folder `{main}`{beside}. Paths are {paths} read or written by the file tools. Look with `glob` and `search_file_content`, read with `read_file`, change with `replace`."
     )
 }
 

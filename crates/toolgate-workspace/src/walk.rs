@@ -67,6 +67,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) place: &'a Path,
     /// What holds there.
     pub(crate) rules: IgnoreRules,
+    /// Folders that are shown and not entered, relative to the workspace.
+    pub(crate) closed: &'a [PathBuf],
     /// Whether to give up.
     pub(crate) cancel: &'a Cancel,
 }
@@ -78,6 +80,7 @@ impl Walk<'_> {
         let mut walker = Walker {
             visit,
             rules: self.rules,
+            closed: self.closed,
             cancel: self.cancel,
             path: self.place.to_owned(),
             base,
@@ -95,6 +98,7 @@ impl Walk<'_> {
 struct Walker<'a, V> {
     visit: V,
     rules: IgnoreRules,
+    closed: &'a [PathBuf],
     cancel: &'a Cancel,
     /// The entry that is looked at, relative to the workspace.
     path: PathBuf,
@@ -135,7 +139,8 @@ impl<V: FnMut(&Found<'_>) -> Next> Walker<'_, V> {
             Next::On if kind == Kind::Folder => {}
             Next::On | Next::Past => return ControlFlow::Continue(()),
         }
-        let below = if self.depth < WALK_DEPTH_MAX { folder.open_dir(name).ok() } else { None };
+        let may_enter = self.depth < WALK_DEPTH_MAX && !self.closed.contains(&self.path);
+        let below = if may_enter { folder.open_dir(name).ok() } else { None };
         let Some(below) = below else {
             self.missed.unopened += 1;
             return ControlFlow::Continue(());

@@ -24,7 +24,7 @@ fn main() {
     let env = HostEnv {
         vars: BTreeMap::new(),
         dirs: HostDirs { user: user.clone(), system: user.join("system"), home: None },
-        workspace: user.clone(),
+        workspace: user.clone().into(),
         clock: Arc::new(SystemClock),
     };
     let options = AuditOptions {
@@ -57,7 +57,7 @@ fn record(session: &str, count: usize, bytes: usize, env: &HostEnv) -> AuditReco
         begun: None,
         session: session.to_owned(),
         asker: Asker::Model,
-        folder: env.workspace.clone(),
+        folder: env.workspace.to_path_buf(),
         server: ServerName::new("files").expect("a good name"),
         tool: format!("tool-{}", count % 50),
         name: "tool".to_owned(),

@@ -69,7 +69,7 @@ fn world(home: &std::path::Path) -> HostEnv {
     HostEnv {
         vars: BTreeMap::new(),
         dirs: HostDirs { user: home.to_owned(), system: home.join("etc"), home: Some(home.to_owned()) },
-        workspace: home.to_owned(),
+        workspace: home.into(),
         clock: Arc::new(SystemClock),
     }
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 
 fn change(folder: &Path, server: &ServerName, time: Duration) -> Result<()> {
     let dirs = HostDirs { user: folder.to_owned(), system: folder.join("system"), home: None };
-    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: folder.to_owned(), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: folder.into(), clock: Arc::new(SystemClock) };
     let grants = Grants::open(&env);
     let started = Instant::now();
     let mut given: BTreeMap<String, String> = BTreeMap::new();

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+
+use crate::workspace_folders::WorkspaceFolders;
 
 /// Everything ambient. The library looks at no variable, home, folder or clock of its own.
 #[derive(Clone)]
@@ -13,8 +15,8 @@ pub struct HostEnv {
     pub vars: BTreeMap<String, String>,
     /// Where settings and state live.
     pub dirs: HostDirs,
-    /// The folder the work is about; relative paths in settings start here.
-    pub workspace: PathBuf,
+    /// The folder the work is about, where relative paths in settings start, and the folders beside it.
+    pub workspace: WorkspaceFolders,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
 }
@@ -28,6 +30,19 @@ impl fmt::Debug for HostEnv {
             .field("dirs", &self.dirs)
             .field("workspace", &self.workspace)
             .finish_non_exhaustive()
+    }
+}
+
+impl HostEnv {
+    /// The person's folder with logins and settings, which tools do not open. Not when the work is about something in it, or when it is the
+    /// home folder, which belongs to other programs as well.
+    #[must_use]
+    pub fn own_folder_to_close(&self) -> Option<PathBuf> {
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let own = real(&self.dirs.user);
+        let is_open = real(&self.workspace).starts_with(&own);
+        let is_home = self.dirs.home.as_deref().is_some_and(|home| real(home) == own);
+        (!is_open && !is_home).then_some(own)
     }
 }
 
@@ -70,7 +85,7 @@ mod tests {
         let env = HostEnv {
             vars: BTreeMap::from([("TOKEN".to_owned(), "sesame".to_owned())]),
             dirs: HostDirs { user: "/u".into(), system: "/s".into(), home: None },
-            workspace: PathBuf::from("/w"),
+            workspace: "/w".into(),
             clock: Arc::new(SystemClock),
         };
         let printed = format!("{env:?}");

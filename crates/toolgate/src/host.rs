@@ -16,6 +16,7 @@ mod start_plan;
 mod watching;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::ahead::ReadAhead;
@@ -285,6 +286,24 @@ impl Host {
         }
         self.calls.use_rules(rules);
         Ok(())
+    }
+
+    /// Has these folders beside the workspace, from the next call on: absolute paths without links. Servers are told that the roots changed.
+    /// Built-in servers get them with their configuration ([`Self::reconcile`]). Must be called within a runtime.
+    /// Says whether they are others than before.
+    pub fn include(&self, folders: &[PathBuf]) -> bool {
+        let is_other = self.calls.include(folders);
+        if !self.shown.are_lent() {
+            for connection in self.board.manager.include(folders) {
+                tokio::spawn(async move { connection.tell_of_roots().await });
+            }
+        }
+        is_other
+    }
+
+    /// Whether some of its servers may be shared ones of a runtime.
+    pub(crate) fn borrows(&self) -> bool {
+        self.board.manager.borrows()
     }
 
     /// Lets more or less through without a question, from the next call on.

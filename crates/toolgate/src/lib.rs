@@ -22,6 +22,7 @@ mod secret;
 mod server_name;
 mod shown_name;
 mod state_file;
+mod workspace_folders;
 
 pub mod settings;
 
@@ -87,3 +88,4 @@ pub use secret::Secret;
 pub use server_name::{ServerName, as_word};
 pub use setup::{Setup, SetupOptions};
 pub use transport::{ChildVariables, WhyHeldBack, WhyReceived, child_variables, key_of_model};
+pub use workspace_folders::WorkspaceFolders;

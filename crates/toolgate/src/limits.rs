@@ -44,6 +44,12 @@ pub const EXTENSIONS_MAX: usize = 500;
 /// The file that says which extensions are enabled.
 pub const EXTENSION_ENABLEMENT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Folders beside the workspace: the built-in server holds each of them open, and every path of a call is compared with each.
+pub const INCLUDED_FOLDERS_MAX: usize = 32;
+
+/// The path of one of them with its variables filled in; the system takes no longer one.
+pub const INCLUDED_PATH_BYTES_MAX: usize = 4_096;
+
 /// Policy files that are looked at in one folder.
 pub const POLICY_FILES_MAX: usize = 1_000;
 

@@ -11,6 +11,7 @@ use crate::event::HostEvent;
 use crate::host::{Host, Reconciled};
 use crate::limits::SETTINGS_LOOK_MS;
 use crate::rulebook::Rulebook;
+use crate::servers::TransportConfig;
 use crate::settings::Severity;
 use crate::setup::{Setup, SetupOptions};
 use crate::trust::FolderTrust;
@@ -113,6 +114,10 @@ impl LiveSettings {
         };
         let rules = setup.rulebook();
         refuse_broken(&rules)?;
+        if host.include(setup.env.workspace.included()) && host.borrows() {
+            // A server that is shared was told the roots of the others. It is borrowed again, from among those that were told these.
+            host.reconcile(servers.clone().only(|server| !matches!(server.transport, TransportConfig::Stdio(_))));
+        }
         let changed = host.reconcile(servers);
         host.use_rules(&rules)?;
         note_rules(host, &setup, rules).await;

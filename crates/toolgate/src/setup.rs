@@ -21,10 +21,12 @@ use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, unt
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
 use crate::settings::extensions::EXTENSIONS_FOLDER;
+use crate::settings::include_directories::{Ground, IncludedFolder, real_folder};
 use crate::settings::load::{SETTINGS_FILE, SYSTEM_DEFAULTS_FILE};
 use crate::settings::raw::ToolNaming;
 use crate::settings::{self, Diagnostic, EnvExceptions, LoadOptions, Settings, Severity};
 use crate::trust::{self, AdmittedServers, ENV_FILE_ENTRY, EntryChange, Folder};
+use crate::workspace_folders::WorkspaceFolders;
 
 /// What a run was asked for.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,8 @@ pub struct SetupOptions {
     pub trust_folder: Option<bool>,
     /// Servers that are switched off for as long as the session lasts.
     pub disabled_for_session: BTreeSet<String>,
+    /// Folders beside the workspace for this run, besides those of the settings (`--include-directories`).
+    pub include_directories: Vec<String>,
     /// The rules of this run.
     pub rules: RulebookOptions,
 }
@@ -44,12 +48,14 @@ pub struct SetupOptions {
 /// What the settings of a run come to. Nothing has been started.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The world with the variables of `.env` files in it.
+    /// The world with the variables of `.env` files and the folders beside the workspace in it.
     pub env: Arc<HostEnv>,
     /// The settings in force; what the folder brings is among the layers when the folder is trusted, else beside them.
     pub settings: Arc<Settings>,
     /// What was decided about the workspace folder.
     pub folder: Folder,
+    /// The folders beside the workspace, which `env` has too, with the places that name them.
+    pub included: Vec<IncludedFolder>,
     /// The servers.
     pub servers: ServerSet,
     /// The `.env` file that was used.
@@ -89,13 +95,25 @@ impl Setup {
             dotenv::Found::default()
         });
         let mut env = env.clone();
+        let mut own_variables = env.vars.clone();
         let mut of_project = Vec::new();
         for (name, value) in found.variables {
             if found.owner == Owner::Project && !env.vars.contains_key(&name) {
                 of_project.push(name.clone());
+            } else if found.owner != Owner::Project {
+                own_variables.entry(name.clone()).or_insert_with(|| value.clone());
             }
             env.vars.entry(name).or_insert(value);
         }
+        let ground = Ground {
+            workspace: &env.workspace,
+            home: env.dirs.home.as_deref(),
+            variables: &own_variables,
+            own: env.own_folder_to_close(),
+            look: &real_folder,
+        };
+        let included = settings.included(&options.include_directories, &ground);
+        env.workspace = WorkspaceFolders::new(env.workspace.main(), included.paths());
         if let Some(change) = folder.change_of(ENV_FILE_ENTRY) {
             let how = if change == EntryChange::New { "is new" } else { "changed" };
             let message = format!("the `.env` file {how} since the folder was trusted, and is not used");
@@ -117,6 +135,8 @@ impl Setup {
         };
         let mut servers = resolve(&settings.layers, &switches, &env);
         servers.diagnostics.extend(settings.diagnostics.iter().cloned());
+        servers.diagnostics.extend(included.diagnostics);
+        let included = included.folders;
         servers.set_aside.extend(untrusted(&settings.brought.layers));
         if let Some(origin) = settings.origin_of_restriction("security.strict") {
             servers.active.iter_mut().for_each(|server| Arc::make_mut(server).strict = Some(origin.clone()));
@@ -131,7 +151,18 @@ impl Setup {
             || rules.policies.is_some()
             || rules.allowed_tools.is_some();
         let (env, settings) = (Arc::new(env), Arc::new(settings));
-        Ok(Self { env, settings, folder, servers, env_file: found.file, of_project, troubles, rules, has_options })
+        Ok(Self {
+            env,
+            settings,
+            folder,
+            included,
+            servers,
+            env_file: found.file,
+            of_project,
+            troubles,
+            rules,
+            has_options,
+        })
     }
 
     /// The rules of the run, with what is wrong with them. While a file among them cannot be used, they deny everything.
@@ -302,7 +333,7 @@ fn unreadable_entries(server: &ServerConfig) -> Vec<Diagnostic> {
 
 /// The variables of a project count where its folder is trusted; those of folders above it where the person said so of that folder.
 fn may_use((folder, file): (&Path, &Path), env: &HostEnv, workspace: &Folder, settings: &Settings) -> bool {
-    if folder == env.workspace {
+    if folder == env.workspace.main() {
         return workspace.is_trusted() && !workspace.unconfirmed().contains(ENV_FILE_ENTRY);
     }
     !settings.folder_trust().enabled || trust::trusts_env_file(env, folder, file)

@@ -121,7 +121,7 @@ fn act_on_early(chat: &mut Chat<'_>, editor: &mut Reedline, signs: &Signs) -> Af
 
 fn editor(chat: &Chat<'_>, coloured: Coloured) -> Reedline {
     let colours = chat.session.printer.terminal().colours;
-    let offer = || LiveOffer::new(chat.standing.clone(), chat.session.env().workspace.clone());
+    let offer = || LiveOffer::new(chat.standing.clone(), chat.session.env().workspace.to_path_buf());
     let menu = ColumnarMenu::default().with_name(MENU).with_marker(PROMPT);
     Reedline::create()
         .with_history(Box::new(history::open(&chat.session.env().dirs.user)))

@@ -108,7 +108,7 @@ fn switch(session: &mut Session, configured: &Configured, switched: &Switched, t
         return Err(meant.into_iter().fold(error, CommandError::hint));
     };
     let env = session.env().clone();
-    let folder = switched.workspace.then_some(env.workspace.as_path());
+    let folder = switched.workspace.then_some(env.workspace.main());
     let mut enabled_again = Vec::new();
     if to == "enabled" {
         enable_extension(&env, &switched.name, folder)?;

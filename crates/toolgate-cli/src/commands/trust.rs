@@ -150,7 +150,7 @@ struct Looked {
 impl Looked {
     fn at(env: &HostEnv, arguments: &Arguments) -> Result<Self> {
         let path = existing_folder(env, arguments.path.as_deref())?;
-        let mut env = HostEnv { workspace: path, ..env.clone() };
+        let mut env = HostEnv { workspace: path.into(), ..env.clone() };
         // What is decided here is not for this run alone.
         env.vars.remove(THIS_RUN_VARIABLE);
         let settings = settings::load(&env, &LoadOptions::default());
@@ -292,7 +292,7 @@ const fn other_authority(by: &DecidedBy) -> Option<&'static str> {
 }
 
 fn existing_folder(env: &HostEnv, path: Option<&Path>) -> Result<PathBuf> {
-    let path = path.map_or_else(|| env.workspace.clone(), |path| env.workspace.join(path));
+    let path = path.map_or_else(|| env.workspace.to_path_buf(), |path| env.workspace.join(path));
     let wrong = |why: &str| CommandError::usage(format!("{} {why}", path.display()));
     match std::fs::canonicalize(&path) {
         Ok(real) if real.is_dir() => Ok(real),
@@ -305,7 +305,7 @@ fn existing_folder(env: &HostEnv, path: Option<&Path>) -> Result<PathBuf> {
 fn revoke(session: &mut Session, path: Option<&Path>, reason: &Reason) -> Result<Ending> {
     let env = session.env();
     let rules = Rules::read(env)?;
-    let written = path.map_or_else(|| env.workspace.clone(), |path| env.workspace.join(path));
+    let written = path.map_or_else(|| env.workspace.to_path_buf(), |path| env.workspace.join(path));
     // A folder that is gone may still have a rule.
     let exact = rules.all().iter().find(|rule| rule.path == written);
     let folder = match existing_folder(env, path) {

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use toolgate::settings::include_directories::included_in_run;
 use toolgate::wire::server::Server;
 use toolgate_workspace::{Workspace, WorkspaceOptions};
 
+use crate::configured::tell;
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 use crate::interrupt::interrupted;
@@ -21,13 +23,21 @@ pub(crate) struct Arguments {
     root: Option<PathBuf>,
 }
 
+/// The folders beside it. Settings of toolgate have no say in what another client starts.
+fn included(session: &Session) -> Vec<PathBuf> {
+    let (folders, diagnostics) = included_in_run(session.env(), &session.options().include_directories());
+    diagnostics.iter().for_each(|one| tell(one, session.printer.talk()));
+    folders.into_iter().map(|folder| folder.path).collect()
+}
+
 /// Runs the command until the client closes stdin.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let env = session.env();
-    let root = arguments.root.as_ref().map_or_else(|| env.workspace.clone(), |root| env.workspace.join(root));
+    let root = arguments.root.as_ref().map_or_else(|| env.workspace.to_path_buf(), |root| env.workspace.join(root));
     // Whoever starts this process decides what its environment is.
     let variables = env.vars.iter().map(|(name, value)| (name.into(), value.into()));
-    let options = WorkspaceOptions::new().shell_env(variables);
+    let options =
+        WorkspaceOptions::new().shell_env(variables).included(included(session)).closed(env.own_folder_to_close());
     let workspace = Workspace::open(&root, options)
         .map_err(|error| CommandError::usage(format!("cannot serve {}: {error}", root.display())))?;
     session.in_runtime(async |_| {

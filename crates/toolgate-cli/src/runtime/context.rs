@@ -94,6 +94,8 @@ const OF_TERMINALS: [&[&str]; 8] = [
 pub(crate) struct Context {
     /// The folder they are started in.
     pub(crate) folder: PathBuf,
+    /// The folders beside it, which servers are told as roots.
+    included: Vec<PathBuf>,
     /// Which folder that is: one that was made anew is another one, and servers would be left in the one that is gone.
     folder_id: Option<FolderId>,
     system: PathBuf,
@@ -131,7 +133,8 @@ impl Context {
         let is_of_terminals = |name: &str| OF_TERMINALS.iter().any(|names| names.contains(&name));
         let counts = |(name, _): &(&String, &String)| !is_of_terminals(name) || is_named(name);
         Self {
-            folder: workspace.clone(),
+            folder: workspace.to_path_buf(),
+            included: workspace.included().to_vec(),
             folder_id: std::fs::metadata(workspace).ok().map(|about| folder_id(&about)),
             system: dirs.system.clone(),
             home: dirs.home.clone(),

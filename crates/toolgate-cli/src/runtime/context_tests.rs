@@ -18,7 +18,7 @@ pub(crate) fn plan(world: &TestWorld, entry: &Value, vars: &[(&str, &str)]) -> P
     let home = world.home();
     let dirs = HostDirs { user: home.join(".toolgate"), system: world.root().join("system"), home: Some(home) };
     let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let env = HostEnv { vars, dirs, workspace: world.workspace(), clock: std::sync::Arc::new(SystemClock) };
+    let env = HostEnv { vars, dirs, workspace: world.workspace().into(), clock: std::sync::Arc::new(SystemClock) };
     let setup = Setup::read(&env, &SetupOptions::default()).unwrap();
     Configured::new(setup, &Talk::new(&Terminal::default())).plan(Interest::TOOLS)
 }

@@ -55,7 +55,7 @@ fn write(room: &Room, records: &[AuditRecord]) {
     let env = HostEnv {
         vars: BTreeMap::new(),
         dirs: HostDirs { user, system: room.world.root().join("system"), home: None },
-        workspace: room.world.workspace(),
+        workspace: room.world.workspace().into(),
         clock: Arc::new(SystemClock),
     };
     let audit = FileAudit::open(&env, AuditOptions::default());

@@ -34,6 +34,7 @@ mod revisions;
 mod bad_settings;
 mod gemini_words;
 mod generated;
+mod include_directories;
 mod policy;
 mod policy_hostile;
 mod policy_review;

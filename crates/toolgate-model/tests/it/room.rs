@@ -121,7 +121,7 @@ impl Room {
                 system: world.root().join("etc"),
                 home: Some(world.home()),
             },
-            workspace: world.workspace(),
+            workspace: world.workspace().into(),
             clock: Arc::new(SystemClock),
         };
         let settings = json!({"mcpServers": {"tools": {"httpUrl": tools.url()}}});

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{Room, bracketed, line_of, told};
 use crate::answer::Answer;
+use crate::confine::OpenFolder;
 use crate::error::{Failure, shown};
 use crate::ignored::IgnoreRules;
 use crate::jobs::Cancel;
@@ -18,10 +19,10 @@ use crate::walk::{Found, Kind, Next, Walk};
 
 pub(super) const OFFER: &str = r#"{
 "name":"glob","title":"Find files by name",
-"description":"Finds files of the workspace whose path fits a pattern: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`. `*.rs` looks only in the folder itself, `**/*.rs` also below. Paths come sorted and relative to the workspace folder, at most 1000. What .gitignore ignores is left out; links are shown, not followed.",
+"description":"Finds files of the workspace whose path fits a pattern: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`. `*.rs` looks only in the folder itself, `**/*.rs` also below. Paths come sorted and relative to the workspace folder (absolute in an included folder), at most 1000. What .gitignore ignores is left out; links are shown, not followed.",
 "inputSchema":{"type":"object","properties":{
 "pattern":{"type":"string","description":"The pattern, relative to `path`; it cannot contain `..`"},
-"path":{"type":"string","description":"The folder to start in, relative to the workspace folder, or absolute inside it (default: the workspace folder)"}
+"path":{"type":"string","description":"The folder to start in, relative to the workspace folder, or absolute inside it or an included folder (default: the workspace folder)"}
 },"required":["pattern"],"additionalProperties":false},
 "outputSchema":{"type":"object","properties":{
 "files":{"type":"array","items":{"type":"string"}},
@@ -41,12 +42,12 @@ pub(super) struct Wanted {
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
     let (pattern, start) = inside(room, wanted)?;
     let pattern = FilePattern::read("pattern", &pattern)?;
-    let path = room.folder.path("path", start)?;
-    let (folder, place) = room.folder.open_folder("search", &path)?;
-    let rules = IgnoreRules::at(room.folder.handle(), &place);
+    let path = room.folders.path("path", &start)?;
+    let OpenFolder { dir: folder, of, place } = room.folders.open_folder("search", &path)?;
+    let rules = IgnoreRules::at(of.handle(), &place);
     let mut files: Vec<PathBuf> = Vec::new();
     let mut found = 0_usize;
-    let walk = Walk { start: &folder, place: &place, rules, cancel };
+    let walk = Walk { start: &folder, place: &place, rules, closed: of.closed(), cancel };
     let missed = walk.run(|entry| {
         if entry.kind == Kind::Folder {
             return if pattern.may_enter(entry) { Next::On } else { Next::Past };
@@ -54,7 +55,7 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
         if pattern.fits(entry.path.strip_prefix(&place).unwrap_or(entry.path)) {
             found += 1;
             if files.len() < GLOB_FILES_MAX {
-                files.push(entry.path.to_owned());
+                files.push(room.folders.shown(of, entry.path));
             }
         }
         Next::On
@@ -84,19 +85,18 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
     Ok(Answer::text(lines.join("\n")).structured(data))
 }
 
-/// The pattern relative to the folder to start in; an absolute pattern inside the workspace starts at the workspace.
-fn inside<'a>(room: &Room, wanted: &'a Wanted) -> Result<(String, &'a str), Failure> {
+/// The pattern relative to the folder to start in; an absolute pattern starts at the one of the folders that it is in.
+fn inside(room: &Room, wanted: &Wanted) -> Result<(String, String), Failure> {
     let pattern = Path::new(&wanted.pattern);
     let start = wanted.path.as_deref();
     if !pattern.is_absolute() {
-        return Ok((wanted.pattern.clone(), start.unwrap_or(".")));
+        return Ok((wanted.pattern.clone(), start.unwrap_or(".").to_owned()));
     }
-    let outside = || Failure::outside(&wanted.pattern, &room.folder.root().to_string_lossy());
-    let relative = room.folder.relative(pattern).and_then(Path::to_str).ok_or_else(outside)?;
+    let (folder, below) = room.folders.split(pattern)?;
     if start.is_some() {
         return Err(Failure::new("`pattern` is absolute, so `path` has no meaning; leave one of them out"));
     }
-    Ok((relative.to_owned(), "."))
+    Ok((below, folder))
 }
 
 /// A pattern for paths relative to the folder where the search starts.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{Room, bracketed, told};
 use crate::answer::Answer;
+use crate::confine::OpenFolder;
 use crate::error::{Failure, visible};
 use crate::ignored::IgnoreRules;
 use crate::jobs::Cancel;
@@ -15,7 +16,7 @@ pub(super) const OFFER: &str = r#"{
 "name":"list_directory","title":"List a folder",
 "description":"Lists what is in one folder of the workspace: folders first (with a slash at the end), then files with their size in bytes, by name. What .gitignore ignores is left out and counted; links are shown, not followed. `.` is the workspace folder.",
 "inputSchema":{"type":"object","properties":{
-"path":{"type":"string","description":"The folder, relative to the workspace folder, or absolute inside it"}
+"path":{"type":"string","description":"The folder, relative to the workspace folder, or absolute inside it or an included folder"}
 },"required":["path"],"additionalProperties":false},
 "outputSchema":{"type":"object","properties":{
 "entries":{"type":"array","items":{"type":"object","properties":{
@@ -40,11 +41,11 @@ struct Entry {
 }
 
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
-    let path = room.folder.path("path", &wanted.path)?;
-    let (folder, place) = room.folder.open_folder("list", &path)?;
-    let rules = IgnoreRules::at(room.folder.handle(), &place);
+    let path = room.folders.path("path", &wanted.path)?;
+    let OpenFolder { dir: folder, of, place } = room.folders.open_folder("list", &path)?;
+    let rules = IgnoreRules::at(of.handle(), &place);
     let mut entries = Vec::new();
-    let walk = Walk { start: &folder, place: &place, rules, cancel };
+    let walk = Walk { start: &folder, place: &place, rules, closed: of.closed(), cancel };
     let missed = walk.run(|found| {
         let about = (found.kind == Kind::File).then(|| found.folder.symlink_metadata(found.name).ok()).flatten();
         let name = found.name.to_string_lossy().into_owned();

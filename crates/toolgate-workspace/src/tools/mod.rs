@@ -31,7 +31,7 @@ use toolgate_wire::RawJson;
 
 use crate::answer::Answer;
 use crate::arguments;
-use crate::confine::Folder;
+use crate::confine::Folders;
 use crate::error::{Failure, visible};
 use crate::jobs::{Cancel, Jobs};
 use crate::limits::SHELL_JOBS_MAX;
@@ -51,7 +51,7 @@ pub(crate) const OFFERS: [&str; 7] = [
 /// What the tools work on.
 #[derive(Debug)]
 pub(crate) struct Room {
-    pub(crate) folder: Folder,
+    pub(crate) folders: Folders,
     jobs: Jobs,
     /// Held while a file is changed: two calls that change one file must not lose the work of one.
     changing: Mutex<()>,
@@ -60,9 +60,9 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn new(folder: Folder, shell_env: Vec<(OsString, OsString)>) -> Self {
+    pub(crate) fn new(folders: Folders, shell_env: Vec<(OsString, OsString)>) -> Self {
         let shells = Arc::new(Semaphore::new(SHELL_JOBS_MAX));
-        Self { folder, jobs: Jobs::new(), changing: Mutex::default(), shell_env, shells }
+        Self { folders, jobs: Jobs::new(), changing: Mutex::default(), shell_env, shells }
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {

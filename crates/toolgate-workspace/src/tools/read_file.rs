@@ -18,7 +18,7 @@ pub(super) const OFFER: &str = r#"{
 "name":"read_file","title":"Read a file",
 "description":"Reads a text file of the workspace, or shows an image (PNG, JPEG, GIF, WebP, BMP). Text comes exactly as it is in the file; at most 2000 lines unless `limit` says otherwise, and at most 256 KiB: the answer says what was cut and with which `offset` to read on. SVG is text. Other binary files are refused. Files ignored by .gitignore can be read when they are named.",
 "inputSchema":{"type":"object","properties":{
-"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it"},
+"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it or an included folder"},
 "offset":{"type":"integer","minimum":0,"description":"The first line to read, counted from 0 (default 0)"},
 "limit":{"type":"integer","minimum":1,"description":"How many lines to read (default 2000)"}
 },"required":["path"],"additionalProperties":false},
@@ -35,8 +35,8 @@ pub(super) struct Wanted {
 }
 
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
-    let path = room.folder.path("path", &wanted.path)?;
-    let (file, metadata) = room.folder.open_file(&path)?;
+    let path = room.folders.path("path", &wanted.path)?;
+    let (file, metadata) = room.folders.open_file(&path)?;
     if wanted.limit == Some(0) {
         return Err(Failure::new("`limit` is 0, so there is nothing to read; leave it out or give at least 1"));
     }

@@ -18,7 +18,7 @@ pub(super) const OFFER: &str = r#"{
 "name":"replace","title":"Replace text in a file",
 "description":"Replaces a text in a file of the workspace. `old_string` must stand in the file exactly as given, white space included, and exactly `expected_replacements` times (default 1): otherwise nothing is changed and the answer says how often it was found. Give enough lines around the place to make it unique. In a file whose lines all end with CRLF, line ends of both texts are taken as CRLF.",
 "inputSchema":{"type":"object","properties":{
-"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it"},
+"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it or an included folder"},
 "old_string":{"type":"string","minLength":1,"description":"The text as it is in the file"},
 "new_string":{"type":"string","description":"The text that takes its place; may be empty"},
 "expected_replacements":{"type":"integer","minimum":1,"description":"How often `old_string` stands in the file; all of them are replaced (default 1)"}
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
 }
 
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
-    let path = room.folder.path("path", &wanted.path)?;
+    let path = room.folders.path("path", &wanted.path)?;
     if wanted.old_string.is_empty() {
         return Err(Failure::new("`old_string` is empty; to write a whole file use `write_file`"));
     }
@@ -51,7 +51,7 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
         return Err(Failure::new("`expected_replacements` is 0; leave it out or give at least 1"));
     }
     let _alone = room.changing();
-    let (file, _) = room.folder.open_file(&path)?;
+    let (file, _) = room.folders.open_file(&path)?;
     let mut before = Vec::new();
     let read = file.take(WRITE_BYTES_MAX as u64 + 1).read_to_end(&mut before);
     read.map_err(|error| Failure::system("read", path.text(), &error))?;
@@ -65,7 +65,7 @@ pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answe
     check_size((before.len() - places.len() * old.len()).saturating_add(places.len().saturating_mul(new.len())))?;
     cancel.check()?;
     let after = replaced(&before, &places, old.len(), new.as_bytes());
-    let spot = room.folder.spot(&path, Missing::Refuse)?;
+    let spot = room.folders.spot(&path, Missing::Refuse)?;
     rewrite(&spot, &after).map_err(|error| Failure::system("write", path.text(), &error))?;
     let (count, verb) = counted(places.len(), "place", "places");
     let (first, path) = (line_at(&before, places.first().copied().unwrap_or_default()), shown(path.text()));

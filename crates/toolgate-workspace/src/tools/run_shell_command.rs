@@ -21,15 +21,16 @@ use super::Room;
 use super::output_capture::Capture;
 use crate::answer::Answer;
 use crate::arguments::whole;
+use crate::confine::OpenFolder;
 use crate::error::Failure;
 use crate::limits::{COMMAND_BYTES_MAX, SHELL_DRAIN_MS, SHELL_TIMEOUT_MS_DEFAULT, SHELL_TIMEOUT_MS_MAX};
 
 pub(super) const OFFER: &str = r#"{
 "name":"run_shell_command","title":"Run a shell command",
-"description":"Runs a command line with `sh -c` and gives its output and exit code. It starts in the workspace folder or in `cwd` inside it, with nothing to read on stdin. Only that folder is confined: the command itself can read, change and reach whatever the user of this program can, outside the workspace and on the network. It ends with everything it started when the shell ends, after `timeout`, or when the call is cancelled; processes in the background do not stay. Of long output the beginning and the end are kept.",
+"description":"Runs a command line with `sh -c` and gives its output and exit code. It starts in the workspace folder or in `cwd` inside it, with nothing to read on stdin. Only where it starts is confined: the command itself can read, change and reach whatever the user of this program can, outside the workspace and on the network. It ends with everything it started when the shell ends, after `timeout`, or when the call is cancelled; processes in the background do not stay. Of long output the beginning and the end are kept.",
 "inputSchema":{"type":"object","properties":{
 "command":{"type":"string","minLength":1,"description":"The command line"},
-"cwd":{"type":"string","description":"The folder to start in, relative to the workspace folder, or absolute inside it (default: the workspace folder)"},
+"cwd":{"type":"string","description":"The folder to start in, relative to the workspace folder, or absolute inside it or an included folder (default: the workspace folder)"},
 "timeout":{"type":"integer","minimum":1,"maximum":600000,"default":120000,"description":"How long it may run, in milliseconds"}
 },"required":["command"],"additionalProperties":false},
 "outputSchema":{"type":"object","properties":{
@@ -65,9 +66,9 @@ pub(super) async fn run(room: &Arc<Room>, wanted: Wanted) -> Result<Answer, Fail
     let (folder, place) = room
         .jobs
         .run(move |_| {
-            let path = at_work.folder.path("cwd", cwd.as_deref().unwrap_or("."))?;
-            let (folder, place) = at_work.folder.open_folder("start in", &path)?;
-            Ok((folder, at_work.folder.root().join(place)))
+            let path = at_work.folders.path("cwd", cwd.as_deref().unwrap_or("."))?;
+            let OpenFolder { dir, of, place } = at_work.folders.open_folder("start in", &path)?;
+            Ok((dir, of.root().join(place)))
         })
         .await?;
     Ok(Running::start(room, &wanted.command, folder, place).await?.finish(limit).await)

@@ -14,7 +14,7 @@ use super::glob::FilePattern;
 use super::searched_file::{Measure, SearchedFile};
 use super::{Room, bracketed, counted, line_of, told};
 use crate::answer::Answer;
-use crate::confine::open_entry;
+use crate::confine::{OpenFolder, open_entry};
 use crate::error::{Failure, shown, visible};
 use crate::ignored::IgnoreRules;
 use crate::jobs::Cancel;
@@ -30,7 +30,7 @@ pub(super) const OFFER: &str = r#"{
 "description":"Searches the text files of the workspace for a regular expression (Rust syntax, line by line; `(?i)` at its beginning ignores case) and gives `file:line: text` for each line that fits, at most 500; lines are counted from 1. What .gitignore ignores, links, binary files and files over 64 MiB are left out, and of a line over 128 KiB its end; a file that is named in `path` is always searched.",
 "inputSchema":{"type":"object","properties":{
 "pattern":{"type":"string","description":"The regular expression"},
-"path":{"type":"string","description":"The folder or file to search, relative to the workspace folder, or absolute inside it (default: the workspace folder)"},
+"path":{"type":"string","description":"The folder or file to search, relative to the workspace folder, or absolute inside it or an included folder (default: the workspace folder)"},
 "include":{"type":"string","description":"Only files that fit this glob, such as `*.rs` (by name, in every folder) or `src/**/*.{ts,tsx}` (by path, relative to `path`)"}
 },"required":["pattern"],"additionalProperties":false},
 "outputSchema":{"type":"object","properties":{
@@ -54,24 +54,24 @@ pub(super) struct Wanted {
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
     let include = wanted.include.as_deref().map(|text| FilePattern::read("include", text)).transpose()?;
     let mut search = Search::new(&wanted.pattern, cancel)?;
-    let path = room.folder.path("path", wanted.path.as_deref().unwrap_or("."))?;
-    let Ok((folder, place)) = room.folder.open_folder("search", &path) else {
-        let (file, about) = room.folder.open_file(&path)?;
+    let path = room.folders.path("path", wanted.path.as_deref().unwrap_or("."))?;
+    let Ok(OpenFolder { dir: folder, of, place }) = room.folders.open_folder("search", &path) else {
+        let (file, about) = room.folders.open_file(&path)?;
         if include.is_none_or(|include| include.includes(path.relative())) {
-            search.file(file, &about, path.relative());
+            search.file(file, &about, &room.folders.shown_path(&path));
         }
         cancel.check()?;
         return Ok(search.answer(&Missed::default()));
     };
-    let rules = IgnoreRules::at(room.folder.handle(), &place);
-    let walk = Walk { start: &folder, place: &place, rules, cancel };
+    let rules = IgnoreRules::at(of.handle(), &place);
+    let walk = Walk { start: &folder, place: &place, rules, closed: of.closed(), cancel };
     let missed = walk.run(|entry| {
         let below = entry.path.strip_prefix(&place).unwrap_or(entry.path);
         if entry.kind != Kind::File || include.as_ref().is_some_and(|include| !include.includes(below)) {
             return Next::On;
         }
         match open_entry(entry.folder, entry.name) {
-            Some((file, about)) => search.file(file, &about, entry.path),
+            Some((file, about)) => search.file(file, &about, &room.folders.shown(of, entry.path)),
             None => search.unread += 1,
         }
         if search.hits.is_full || search.is_late() { Next::Stop } else { Next::On }

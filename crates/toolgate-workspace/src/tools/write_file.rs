@@ -14,7 +14,7 @@ pub(super) const OFFER: &str = r#"{
 "name":"write_file","title":"Write a file",
 "description":"Writes a whole file of the workspace, with exactly this content; what was in it before is lost. Folders that do not exist are made. The file is replaced in one step, so nobody sees half of it. To change a part of a file use `replace`.",
 "inputSchema":{"type":"object","properties":{
-"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it"},
+"path":{"type":"string","description":"The file, relative to the workspace folder, or absolute inside it or an included folder"},
 "content":{"type":"string","description":"All that the file shall contain"}
 },"required":["path","content"],"additionalProperties":false},
 "annotations":{"title":"Write a file","readOnlyHint":false,"destructiveHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
@@ -27,12 +27,12 @@ pub(super) struct Wanted {
 }
 
 pub(super) fn run(room: &Room, wanted: &Wanted, cancel: &Cancel) -> Result<Answer, Failure> {
-    let path = room.folder.path("path", &wanted.path)?;
+    let path = room.folders.path("path", &wanted.path)?;
     let size = wanted.content.len();
     check_size(size)?;
     let _alone = room.changing();
     cancel.check()?;
-    let spot = room.folder.spot(&path, Missing::Make)?;
+    let spot = room.folders.spot(&path, Missing::Make)?;
     let written = rewrite(&spot, wanted.content.as_bytes());
     let written = written.map_err(|error| Failure::system("write", path.text(), &error))?;
     let path = shown(path.text());

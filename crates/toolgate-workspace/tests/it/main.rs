@@ -21,3 +21,5 @@ mod shell_ends;
 mod escapes;
 
 mod escape_races;
+
+mod included;

@@ -63,17 +63,24 @@ impl ClientSide for Nobody {
 impl Room {
     /// A workspace with these files; folders are made as needed.
     pub(crate) async fn with(files: &[(&str, &str)]) -> Self {
+        Self::including(&[], &[], files).await
+    }
+
+    /// A workspace with these files, folders beside it and folders that are closed, by their names beside it.
+    pub(crate) async fn including(included: &[&str], closed: &[&str], files: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
         // Without links, so that answers can be compared with it.
         let path = home.path().canonicalize().unwrap();
-        for folder in ["ws", "outside/deep"] {
+        for folder in ["ws", "outside/deep"].iter().chain(included).chain(closed) {
             std::fs::create_dir_all(path.join(folder)).unwrap();
         }
         std::fs::write(path.join("outside/secret.txt"), SECRET).unwrap();
         std::fs::write(path.join("outside/deep/secret.txt"), SECRET).unwrap();
         let env = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("GREETING", "hello"), ("PWD", "/wrong")];
         let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let workspace = Workspace::open(&path.join("ws"), WorkspaceOptions::new().shell_env(env)).unwrap();
+        let under = |names: &[&str]| names.iter().map(|name| path.join(name)).collect::<Vec<_>>();
+        let options = WorkspaceOptions::new().shell_env(env).included(under(included)).closed(under(closed));
+        let workspace = Workspace::open(&path.join("ws"), options).unwrap();
         let (ours, theirs) = pair();
         let server = Server::new(workspace);
         tokio::spawn(async move { server.serve_pair(theirs).await });

@@ -99,7 +99,7 @@ impl FileAudit {
         let folder = AuditFolder::of(env);
         let writer = Mutex::new(Writer::new(folder.clone(), options.file_bytes_max));
         let writer = Arc::new(SharedWriter { fsync: options.fsync, writer, rules: Mutex::default(), folder });
-        let here = Arc::new((RecordedPerson::local(env), env.workspace.clone()));
+        let here = Arc::new((RecordedPerson::local(env), env.workspace.to_path_buf()));
         Self {
             clock: Arc::clone(&env.clock),
             options,

@@ -47,7 +47,7 @@ impl Room {
         HostEnv {
             vars: self.vars.clone(),
             dirs: HostDirs { user: at("user"), system: at("etc"), home: Some(at("home")) },
-            workspace: self.folder.path().to_owned(),
+            workspace: self.folder.path().into(),
             clock: Arc::new(SystemClock),
         }
     }

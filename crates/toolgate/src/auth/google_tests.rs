@@ -64,7 +64,7 @@ impl Room {
         let env = HostEnv {
             vars: all,
             dirs: HostDirs { user: folder.path().join("user"), system: folder.path().join("etc"), home: None },
-            workspace: folder.path().to_owned(),
+            workspace: folder.path().into(),
             clock: clock.clone(),
         };
         Self { _folder: folder, clock, env: Arc::new(env) }

@@ -130,7 +130,7 @@ impl Room {
     fn store(&self) -> LoginStore {
         let dirs = HostDirs { user: self.folder.path().join("home"), system: "/none".into(), home: None };
         let clock: Arc<dyn Clock> = Arc::<Hand>::clone(&self.clock);
-        let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: self.folder.path().to_owned(), clock };
+        let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: self.folder.path().into(), clock };
         LoginStore::open(Arc::new(env), TokenStore::Auto)
     }
 

@@ -12,19 +12,20 @@ use crate::filter::{
 use crate::policy::file::Checker;
 use crate::policy::{Decision, collect_paths, segment_verdict};
 use crate::settings::diagnostic::visible;
+use crate::workspace_folders::{Roots, WorkspaceFolders};
 
 /// What a checker says to the arguments of a call: nothing, or a decision and its reason in words.
-pub(crate) fn check(checker: &Checker, arguments: &Value, workspace: &Path) -> Option<(Decision, String)> {
+pub(crate) fn check(checker: &Checker, arguments: &Value, folders: &WorkspaceFolders) -> Option<(Decision, String)> {
     match collect_paths(arguments, &checker.check) {
-        Some(paths) => check_paths(&paths, workspace),
+        Some(paths) => check_paths(&paths, folders),
         None => Some((Decision::Deny, "the call has more paths than can be checked".to_owned())),
     }
 }
 
 /// The strictest that is said to any of the paths, each given with the name of its argument.
-pub(crate) fn check_paths(paths: &[(String, String)], workspace: &Path) -> Option<(Decision, String)> {
-    let root = match workspace.canonicalize() {
-        Ok(root) => root,
+pub(crate) fn check_paths(paths: &[(String, String)], folders: &WorkspaceFolders) -> Option<(Decision, String)> {
+    let roots = match folders.roots() {
+        Ok(roots) => roots,
         Err(error) if !paths.is_empty() => {
             return Some((Decision::Deny, format!("the workspace folder cannot be looked at: {error}")));
         }
@@ -32,7 +33,7 @@ pub(crate) fn check_paths(paths: &[(String, String)], workspace: &Path) -> Optio
     };
     let mut strictest: Option<(Decision, String)> = None;
     for (argument, path) in paths {
-        let Some((decision, why)) = check_path(path, &root) else { continue };
+        let Some((decision, why)) = check_path(path, &roots) else { continue };
         if strictest.as_ref().is_none_or(|(strictest, _)| decision > *strictest) {
             strictest = Some((decision, format!("`{}` {why}", visible(argument))));
         }
@@ -41,17 +42,17 @@ pub(crate) fn check_paths(paths: &[(String, String)], workspace: &Path) -> Optio
 }
 
 /// The strictest that is said to any reading of the text.
-fn check_path(text: &str, root: &Path) -> Option<(Decision, String)> {
+fn check_path(text: &str, roots: &Roots) -> Option<(Decision, String)> {
     let Some(readings) = readings(text) else {
         return Some((Decision::Deny, "can be read in too many ways".to_owned()));
     };
-    let verdicts = readings.iter().filter_map(|reading| check_reading(reading, root));
+    let verdicts = readings.iter().filter_map(|reading| check_reading(reading, roots));
     // Of those that are alike, the first.
     let strictest = verdicts.reduce(|strictest, other| if other.0 > strictest.0 { other } else { strictest });
     strictest.map(|(decision, why)| (decision, why.to_owned()))
 }
 
-fn check_reading(path: &str, root: &Path) -> Option<(Decision, &'static str)> {
+fn check_reading(path: &str, roots: &Roots) -> Option<(Decision, &'static str)> {
     if path.chars().any(char::is_control) || has_codes(path) || leads_through_process(path) {
         return Some((Decision::Deny, "leads to where nobody can tell"));
     }
@@ -61,13 +62,13 @@ fn check_reading(path: &str, root: &Path) -> Option<(Decision, &'static str)> {
     if is_web_address(path) && climbs(path) {
         return Some((Decision::Deny, "is an address that may lead out of the workspace folder"));
     }
-    let (plain, real) = (lexical(path), resolve(Path::new(path), root));
+    let (plain, real) = (lexical(path), resolve(Path::new(path), roots.main()));
     // Some tools follow links before they take `..` away, some after.
-    let places = [real, resolve(&plain, root)];
+    let places = [real, resolve(&plain, roots.main())];
     let mut inside = Vec::with_capacity(places.len());
     for place in places {
         let Some(place) = place else { return Some((Decision::Deny, "leads to where nobody can tell")) };
-        let Ok(below) = place.strip_prefix(root) else {
+        let Some(below) = roots.below(&place) else {
             return Some((Decision::Deny, "leads out of the workspace folder"));
         };
         inside.push(below.to_owned());
@@ -77,7 +78,7 @@ fn check_reading(path: &str, root: &Path) -> Option<(Decision, &'static str)> {
         return None;
     }
     // As it is written as well: `.git` may be a link to somewhere else in the folder.
-    inside.push(Path::new(path).strip_prefix(root).unwrap_or(Path::new(path)).to_owned());
+    inside.push(roots.below(Path::new(path)).unwrap_or(Path::new(path)).to_owned());
     let on_the_way = inside.iter().filter_map(|path| segment_verdict(&path.to_string_lossy())).max();
     let on_the_way = on_the_way.map(|decision| (decision, "leads to what is not for tools"));
     let is_unclear = is_other_address(path) || begins_with_variable(path);

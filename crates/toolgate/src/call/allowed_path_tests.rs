@@ -178,12 +178,12 @@ fn paths_that_lead_out_are_denied_whatever_they_look_like() {
     let fixed = [(HARMLESS, None), (HARMFUL, deny), (UNCLEAR, ask)];
     let fixed = fixed.iter().flat_map(|(paths, expected)| paths.iter().map(move |path| (*path, *expected)));
     for (path, expected) in fixed.chain(of_folder) {
-        let found = check_paths(&[("path".to_owned(), path.to_owned())], &workspace);
+        let found = check_paths(&[("path".to_owned(), path.to_owned())], &workspace.as_path().into());
         assert_eq!(found.as_ref().map(|(decision, _)| *decision), expected, "{path}: {found:?}");
     }
     let both = [("a".to_owned(), ".vscode/x".to_owned()), ("b".to_owned(), "/etc/x".to_owned())];
-    let (decision, why) = check_paths(&both, &workspace).unwrap();
+    let (decision, why) = check_paths(&both, &workspace.as_path().into()).unwrap();
     assert_eq!((decision, &*why), (Decision::Deny, "`b` leads out of the workspace folder"));
-    assert!(check_paths(&both, &room.path().join("gone")).is_some());
-    assert_eq!(check_paths(&[], &room.path().join("gone")), None);
+    assert!(check_paths(&both, &room.path().join("gone").into()).is_some());
+    assert_eq!(check_paths(&[], &room.path().join("gone").into()), None);
 }

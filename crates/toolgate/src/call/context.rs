@@ -21,6 +21,7 @@ use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
 use crate::results::ResultStore;
 use crate::rulebook::Rulebook;
 use crate::trust::FolderStanding;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// Hears the progress of calls. Must not block.
 pub type ProgressSink = Arc<dyn Fn(&CallProgress) + Send + Sync>;
@@ -91,7 +92,7 @@ pub struct CallContext {
     pub(super) rules: CallRules,
     grants: Arc<Grants>,
     changing: RwLock<Changing>,
-    folder: PathBuf,
+    main: PathBuf,
     home: Option<PathBuf>,
     own_folders: [PathBuf; 2],
     clock: Arc<dyn Clock>,
@@ -106,16 +107,20 @@ struct Changing {
     mode: Mode,
     checkers: Arc<[Checker]>,
     standing: FolderStanding,
+    /// The main folder stays the same.
+    folders: Arc<WorkspaceFolders>,
 }
 
 impl CallContext {
     pub(crate) fn new(rules: CallRules, env: &HostEnv) -> Self {
         let checkers = rules.checkers.as_slice().into();
-        let changing = Changing { mode: rules.mode, checkers, standing: rules.folder };
+        let main = env.workspace.to_path_buf();
+        let folders = Arc::new(env.workspace.clone().closing(env.own_folder_to_close()));
+        let changing = Changing { mode: rules.mode, checkers, standing: rules.folder, folders };
         Self {
             grants: rules.grants.clone().unwrap_or_else(|| Arc::new(Grants::in_memory(env))),
             changing: RwLock::new(changing),
-            folder: env.workspace.clone(),
+            main,
             home: env.dirs.home.clone(),
             own_folders: [env.dirs.user.clone(), env.dirs.system.clone()],
             clock: env.clock.clone(),
@@ -181,7 +186,22 @@ impl CallContext {
 
     /// The folder the work is about.
     pub(super) fn folder(&self) -> &Path {
-        &self.folder
+        &self.main
+    }
+
+    /// That folder and those beside it.
+    pub(super) fn folders(&self) -> Arc<WorkspaceFolders> {
+        self.changing.read().unwrap_or_else(PoisonError::into_inner).folders.clone()
+    }
+
+    /// Has these folders beside the workspace from the next call on. Says whether they are others than before.
+    pub(crate) fn include(&self, folders: &[PathBuf]) -> bool {
+        let mut changing = self.changing.write().unwrap_or_else(PoisonError::into_inner);
+        if changing.folders.included() == folders {
+            return false;
+        }
+        changing.folders = Arc::new(changing.folders.including(folders.to_vec()));
+        true
     }
 
     /// What `~` means.

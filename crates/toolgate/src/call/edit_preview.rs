@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toolgate_wire::RawJson;
 
 use crate::limits::EDIT_PREVIEW_BYTES_MAX;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// What a call would change in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,19 +48,19 @@ struct Replace {
     expected_replacements: Option<f64>,
 }
 
-/// What a call of a tool of the built-in server would change in a file of its folder. `None` when that is nothing, or cannot be told: then the
+/// The change that a call of a tool of the built-in server would make in a file. `None` when that is nothing, or cannot be told: then the
 /// arguments say all there is to say. It reads that file, so it is nothing for an async task.
 #[must_use]
-pub fn edit_of(tool: &str, arguments: &RawJson, workspace: &Path) -> Option<Edit> {
+pub fn edit_of(tool: &str, arguments: &RawJson, folders: &WorkspaceFolders) -> Option<Edit> {
     match tool {
         "write_file" => {
             let Write { path, content } = arguments.read().ok()?;
-            let before = read(&inside(workspace, &path)?);
+            let before = read(&inside(folders, &path)?);
             is_shown(&content).then_some(Edit { path, before, after: content })
         }
         "replace" => {
             let wanted: Replace = arguments.read().ok()?;
-            let Before::Text(before) = read(&inside(workspace, &wanted.path)?) else { return None };
+            let Before::Text(before) = read(&inside(folders, &wanted.path)?) else { return None };
             let after = replaced(&before, &wanted)?;
             is_shown(&after).then_some(Edit { path: wanted.path, before: Before::Text(before), after })
         }
@@ -71,10 +72,10 @@ const fn is_shown(text: &str) -> bool {
     text.len() <= EDIT_PREVIEW_BYTES_MAX
 }
 
-/// The file in the folder, links followed as far as it is there. `None` when it is elsewhere: the server will refuse it.
-pub(super) fn inside(workspace: &Path, path: &str) -> Option<PathBuf> {
-    let root = fs::canonicalize(workspace).ok()?;
-    let file = root.join(path);
+/// The file in one of the folders, links followed as far as it is there. `None` when it is elsewhere: the server will refuse it.
+pub(super) fn inside(folders: &WorkspaceFolders, path: &str) -> Option<PathBuf> {
+    let roots = folders.roots().ok()?;
+    let file = roots.main().join(path);
     let mut there = file.as_path();
     let mut missing = Vec::new();
     let real = loop {
@@ -88,7 +89,7 @@ pub(super) fn inside(workspace: &Path, path: &str) -> Option<PathBuf> {
             }
         }
     };
-    real.starts_with(&root).then(|| missing.into_iter().rev().fold(real, |path, name| path.join(name)))
+    roots.contain(&real).then(|| missing.into_iter().rev().fold(real, |path, name| path.join(name)))
 }
 
 fn read(path: &Path) -> Before {
@@ -191,7 +192,7 @@ mod tests {
             ("run_shell_command", json!({"command": "ls"}), None),
         ];
         for (tool, arguments, expected) in cases {
-            let found = edit_of(tool, &RawJson::from(arguments.clone()), &folder);
+            let found = edit_of(tool, &RawJson::from(arguments.clone()), &folder.clone().into());
             let shown = arguments.to_string();
             let shown = shown.get(..shown.len().min(200)).unwrap_or_default();
             let path = arguments["path"].as_str().unwrap_or_default().to_owned();

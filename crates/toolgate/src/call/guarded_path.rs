@@ -9,6 +9,7 @@ use super::context::CallContext;
 use super::edit_preview::inside;
 use crate::policy::Decision;
 use crate::registry::PreparedCall;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// The built-in tools that write.
 const WRITING: [&str; 2] = ["write_file", "replace"];
@@ -20,11 +21,11 @@ const DECIDING_FOLDERS: [&str; 2] = [".git", ".toolgate"];
 pub(super) fn check(call: &PreparedCall, arguments: &Value, context: &CallContext) -> Option<(Decision, String)> {
     let tool = &*call.tool.id.tool;
     call.config().transport.builtin().filter(|_| WRITING.contains(&tool))?;
-    judge(arguments.get("path")?.as_str()?, context.folder(), &context.own_folders())
+    judge(arguments.get("path")?.as_str()?, &context.folders(), &context.own_folders())
 }
 
-fn judge(path: &str, workspace: &Path, own: &[&Path]) -> Option<(Decision, String)> {
-    let real = inside(workspace, path)?;
+fn judge(path: &str, folders: &WorkspaceFolders, own: &[&Path]) -> Option<(Decision, String)> {
+    let real = inside(folders, path)?;
     let is_own = |folder: &&Path| {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
         real.starts_with(folder)
@@ -33,8 +34,8 @@ fn judge(path: &str, workspace: &Path, own: &[&Path]) -> Option<(Decision, Strin
         return Some((Decision::Deny, "toolgate's own files are not changed by tools".to_owned()));
     }
     let decides = |one: Component<'_>| DECIDING_FOLDERS.iter().any(|name| one.as_os_str().eq_ignore_ascii_case(name));
-    let root = std::fs::canonicalize(workspace).ok()?;
-    let within = real.strip_prefix(&root).unwrap_or(&real);
+    let roots = folders.roots().ok()?;
+    let within = roots.below(&real).unwrap_or(&real);
     let asks = within.components().any(decides) || Path::new(path).components().any(decides);
     asks.then(|| (Decision::Ask, format!("`{path}` decides what other programs do")))
 }
@@ -66,7 +67,7 @@ mod tests {
             ("work/.toolgate/settings.json", Some(Decision::Ask)),
         ];
         for (path, expected) in cases {
-            assert_eq!(judge(path, &home, &[&own]).map(|(decision, _)| decision), expected, "{path}");
+            assert_eq!(judge(path, &home.clone().into(), &[&own]).map(|(decision, _)| decision), expected, "{path}");
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::policy::{
 use crate::registry::{Catalog, CatalogTool, PreparedCall, definition_hash};
 use crate::servers::{ServerConfig, TransportConfig, identity};
 use crate::trust::FolderStanding;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// A call, looked at closely enough to decide about it.
 pub(super) struct Subject<'a> {
@@ -79,13 +80,14 @@ impl<'a> Subject<'a> {
     pub(super) async fn edit(&self, context: &CallContext) -> Option<Edit> {
         self.call.config().transport.builtin()?;
         let (tool, arguments) = (self.call.tool.id.tool.clone(), self.call.arguments.clone());
-        let folder = context.folder().to_owned();
-        tokio::task::spawn_blocking(move || edit_of(&tool, &arguments, &folder)).await.ok().flatten()
+        let folders = context.folders();
+        tokio::task::spawn_blocking(move || edit_of(&tool, &arguments, &folders)).await.ok().flatten()
     }
 
     /// Decides.
     pub(super) fn judge(&self, context: &CallContext) -> Verdict {
-        let arguments = self.seen_arguments(context);
+        let folders = context.folders();
+        let arguments = self.seen_arguments(context, &folders);
         if let Some(denied) = self.filtered(&arguments) {
             return denied;
         }
@@ -97,7 +99,8 @@ impl<'a> Subject<'a> {
 
     /// Decides, and says how it came to that.
     pub(super) fn explain(&self, context: &CallContext) -> Explanation {
-        let arguments = self.seen_arguments(context);
+        let folders = context.folders();
+        let arguments = self.seen_arguments(context, &folders);
         let mut explanation = self.with_facts(context, &arguments, |facts, covering| {
             let mut explanation = context.rules.permissions.explain(facts);
             explanation.verdict = self.checked(context, facts, told_of_suspended(covering, explanation.verdict));
@@ -110,20 +113,20 @@ impl<'a> Subject<'a> {
     }
 
     /// The arguments, with where their relative paths start.
-    fn seen_arguments<'s>(&'s self, context: &'s CallContext) -> Arguments<'s> {
+    fn seen_arguments<'s>(&'s self, context: &'s CallContext, folders: &'s WorkspaceFolders) -> Arguments<'s> {
         let own_folder = match &self.call.config().transport {
             TransportConfig::Stdio(stdio) => stdio.cwd.as_deref(),
             _ => None,
         };
         let arguments = Arguments::new(&self.arguments).in_folder(own_folder.unwrap_or(context.folder()));
+        let arguments = arguments.beside(folders.included());
         let arguments = match context.home() {
             Some(home) => arguments.at_home(home),
             None => arguments,
         };
         let is_shell = self.call.config().transport.builtin().is_some() && &*self.call.tool.id.tool == SHELL_TOOL;
         let leads_out = is_shell
-            && (context.standing() == FolderStanding::Distrusted
-                || look_guard::leads_out(&arguments, context.folder()));
+            && (context.standing() == FolderStanding::Distrusted || look_guard::leads_out(&arguments, folders));
         if leads_out { arguments.leading_out() } else { arguments }
     }
 
@@ -187,7 +190,8 @@ impl<'a> Subject<'a> {
             if verdict.decision == Decision::Deny {
                 break;
             }
-            let Some((decision, why)) = allowed_path::check(checker, facts.arguments.value(), facts.folder) else {
+            let Some((decision, why)) = allowed_path::check(checker, facts.arguments.value(), &context.folders())
+            else {
                 continue;
             };
             if decision > verdict.decision {

@@ -11,6 +11,7 @@ use super::allowed_path::{lexical, resolve};
 use crate::filter::Arguments;
 use crate::limits::{LOOKED_AT_FILES_MAX, LOOKED_FROM_FOLDERS_MAX};
 use crate::shell::{Risk, Script, SimpleCommand};
+use crate::workspace_folders::{Roots, WorkspaceFolders};
 
 /// The argument with the folder that a command starts in.
 const FOLDER_KEY: &str = "cwd";
@@ -18,21 +19,22 @@ const FOLDER_KEY: &str = "cwd";
 /// The variable with the folders in which `cd` looks for a name.
 const CD_PATH: &str = "CDPATH";
 
-/// Whether a command of the call that would be let through because it only looks may look outside of the folder.
-pub(super) fn leads_out(arguments: &Arguments<'_>, workspace: &Path) -> bool {
+/// Whether a command of the call that would be let through because it only looks may look outside of the folders.
+pub(super) fn leads_out(arguments: &Arguments<'_>, folders: &WorkspaceFolders) -> bool {
     match arguments.script() {
-        Some(Ok(script)) => script_leads_out(script, arguments.value().get(FOLDER_KEY), workspace),
+        Some(Ok(script)) => script_leads_out(script, arguments.value().get(FOLDER_KEY), folders),
         // What cannot be read is let through by no allowance.
         Some(Err(_)) | None => false,
     }
 }
 
-fn script_leads_out(script: &Script, start: Option<&Value>, workspace: &Path) -> bool {
+fn script_leads_out(script: &Script, start: Option<&Value>, folders: &WorkspaceFolders) -> bool {
     if !script.commands.iter().any(is_look) {
         return false;
     }
-    let Ok(root) = workspace.canonicalize() else { return true };
-    let mut view = View { root: &root, folders: vec![root.clone()], files_left: LOOKED_AT_FILES_MAX };
+    let Ok(roots) = folders.roots() else { return true };
+    let folders = vec![roots.main().to_owned()];
+    let mut view = View { roots: &roots, folders, files_left: LOOKED_AT_FILES_MAX };
     match start {
         None | Some(Value::Null) => {}
         Some(Value::String(folder)) => match view.places(folder) {
@@ -50,7 +52,7 @@ fn is_look(command: &SimpleCommand) -> bool {
 
 /// The folders in which the commands of a script may run, one command after the other.
 struct View<'a> {
-    root: &'a Path,
+    roots: &'a Roots,
     /// The folders in which the next command may run.
     folders: Vec<PathBuf>,
     files_left: usize,
@@ -86,7 +88,7 @@ impl View<'_> {
         self.folders.len() > LOOKED_FROM_FOLDERS_MAX
     }
 
-    /// The targets of a path from each of the folders. `None` when one of them may be outside the workspace.
+    /// The targets of a path from each of the folders. `None` when one of them may be outside of all of the folders.
     fn places(&self, file: &str) -> Option<Vec<PathBuf>> {
         if file == "/dev/null" {
             return Some(Vec::new());
@@ -95,7 +97,7 @@ impl View<'_> {
         // Some programs follow links before they take `..` away, some after.
         let readings = [Path::new(file), &plain];
         let places = self.folders.iter().flat_map(|folder| readings.map(|reading| resolve(reading, folder)));
-        places.map(|place| place.filter(|place| place.starts_with(self.root))).collect()
+        places.map(|place| place.filter(|place| self.roots.below(place).is_some())).collect()
     }
 }
 

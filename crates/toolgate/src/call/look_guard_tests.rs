@@ -53,7 +53,7 @@ const ASK: Decision = Decision::Ask;
 
 fn decision(arguments: &Value, workspace: &Path, is_distrusted: bool) -> Decision {
     let seen = Arguments::new(arguments).in_folder(workspace);
-    let leads_out = is_distrusted || leads_out(&seen, workspace);
+    let leads_out = is_distrusted || leads_out(&seen, &workspace.into());
     let seen = if leads_out { seen.leading_out() } else { seen };
     let server = ServerName::new("workspace").unwrap();
     let facts = CallFacts {

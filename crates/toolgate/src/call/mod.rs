@@ -44,3 +44,6 @@ pub(crate) use run::run;
 
 #[cfg(test)]
 mod path_reading_tests;
+
+#[cfg(test)]
+mod included_tests;

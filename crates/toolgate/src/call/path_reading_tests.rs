@@ -146,7 +146,7 @@ fn every_condition_that_restricts_knows_every_spelling() {
             assert!(entry.matches(&arguments, Reach::Restriction), "{entry:?} of {spelling:?}");
             rows += 1;
         }
-        let checked = check_paths(&[("path".to_owned(), spelling.to_owned())], room.path());
+        let checked = check_paths(&[("path".to_owned(), spelling.to_owned())], &room.path().into());
         assert_eq!(checked.map(|(decision, _)| decision), Some(Decision::Deny), "allowed-path of {spelling:?}");
         rows += 1;
     }

@@ -1,6 +1,7 @@
 //! What a server may ask of us: roots, elicitation, sampling; and what it may tell us: log entries and changes of its lists.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -9,14 +10,15 @@ use toolgate_wire::{ClientSide, Defect, Error as WireError, Notification, Questi
 
 use super::connection::{Changed, Kind, give_up};
 use super::front_end::{Elicitation, ElicitationAnswer, FrontEnd, ServerLog};
-use crate::env::HostEnv;
 use crate::limits::{QUESTION_CHARS_MAX, QUESTIONS_MAX};
 use crate::server_name::ServerName;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// Our side of one connection.
 pub(super) struct OurSide {
     pub(super) server: ServerName,
-    pub(super) env: Arc<HostEnv>,
+    /// The folders that are told as roots, as they are at the moment.
+    pub(super) folders: Arc<RwLock<WorkspaceFolders>>,
     pub(super) front_end: Arc<dyn FrontEnd>,
     /// Which lists the server says have changed.
     pub(super) changed: watch::Sender<Changed>,
@@ -27,10 +29,14 @@ pub(super) struct OurSide {
 }
 
 impl OurSide {
-    pub(super) fn new(server: ServerName, env: Arc<HostEnv>, front_end: Arc<dyn FrontEnd>) -> Self {
+    pub(super) fn new(
+        server: ServerName,
+        folders: Arc<RwLock<WorkspaceFolders>>,
+        front_end: Arc<dyn FrontEnd>,
+    ) -> Self {
         Self {
             server,
-            env,
+            folders,
             front_end,
             changed: watch::Sender::new(Changed::default()),
             given_up: watch::Sender::new(None),
@@ -39,9 +45,12 @@ impl OurSide {
     }
 
     fn roots(&self) -> RawJson {
-        let folder = &self.env.workspace;
-        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        json!({"roots": [{"uri": file_url(folder), "name": name}]}).into()
+        let folders = self.folders.read().unwrap_or_else(PoisonError::into_inner);
+        let root = |folder: &Path| {
+            let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+            json!({"uri": file_url(folder), "name": name})
+        };
+        json!({"roots": folders.all().map(root).collect::<Vec<_>>()}).into()
     }
 
     /// Puts a question to the person, unless too many are waiting already.
@@ -106,6 +115,9 @@ impl ClientSide for OurSide {
     fn capabilities(&self, version: Version) -> RawJson {
         let abilities = self.front_end.abilities();
         let mut capabilities = json!({"roots": {}});
+        if !version.is_modern() {
+            capabilities["roots"] = json!({"listChanged": true});
+        }
         let has_modes = version >= Version::V2025_11_25;
         let mut modes = json!({});
         if has_modes && abilities.forms {
@@ -178,7 +190,7 @@ pub(super) fn bounded(text: String) -> String {
 }
 
 /// A folder as a URL.
-fn file_url(folder: &std::path::Path) -> String {
+fn file_url(folder: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in folder.as_os_str().as_encoded_bytes() {
         match byte {
@@ -191,8 +203,6 @@ fn file_url(folder: &std::path::Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
-use toolgate_wire::{Client, DefectKind, Error as WireError, SendMark};
+use toolgate_wire::{Client, DefectKind, Error as WireError, Notification, SendMark};
 
 use super::front_end::FrontEnd;
 use super::status::Agreed;
@@ -109,6 +109,14 @@ impl Connection {
     /// The protocol below.
     pub fn client(&self) -> &Client {
         &self.0.client
+    }
+
+    /// Tells the server that it may ask for the roots anew, where its version has a word for that.
+    pub(crate) async fn tell_of_roots(&self) {
+        let told = self.0.client.notify(Notification::new("notifications/roots/list_changed", None)).await;
+        if let Err(error) = told {
+            tracing::debug!(server = %self.server(), %error, "not told of other roots");
+        }
     }
 
     pub(crate) fn front_end(&self) -> &Arc<dyn FrontEnd> {

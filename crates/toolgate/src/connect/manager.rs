@@ -3,8 +3,9 @@
 mod opening;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
@@ -26,6 +27,7 @@ use crate::servers::ServerConfig;
 use crate::settings::EnvExceptions;
 use crate::transport::Opener;
 use crate::trust::AdmittedServers;
+use crate::workspace_folders::WorkspaceFolders;
 
 /// Sees every frame to and from every server.
 pub type WireTap = Arc<dyn Fn(&ServerName, Direction, &[u8]) + Send + Sync>;
@@ -50,6 +52,8 @@ pub(crate) struct Wiring {
 pub(crate) struct ConnectionManager {
     wiring: Wiring,
     opener: Opener,
+    /// The folders that servers are told as roots.
+    folders: Arc<RwLock<WorkspaceFolders>>,
     logins: Arc<Logins>,
     places: Arc<Semaphore>,
     board: Mutex<Vec<Entry>>,
@@ -139,9 +143,11 @@ impl ConnectionManager {
         let logins = Arc::new(Logins::new(wiring.env.clone(), wiring.token_store));
         let opener = Opener::new(wiring.env.clone(), &wiring.env_exceptions, logins.clone());
         let places = Arc::new(Semaphore::new(wiring.connect_limit.clamp(1, Semaphore::MAX_PERMITS)));
+        let folders = Arc::new(RwLock::new(wiring.env.workspace.clone()));
         Self {
             wiring,
             opener,
+            folders,
             logins,
             places,
             board: Mutex::default(),
@@ -220,6 +226,23 @@ impl ConnectionManager {
         }
         gone.into_iter().for_each(|(name, status)| (self.wiring.on_status)(&name, status, None));
         difference
+    }
+
+    /// Whether servers are borrowed where that is possible.
+    pub(crate) fn borrows(&self) -> bool {
+        self.wiring.lender.is_some()
+    }
+
+    /// Has these folders beside the workspace from now on. The connections given are of servers that are to be told so.
+    pub(crate) fn include(&self, folders: &[PathBuf]) -> Vec<Connection> {
+        let mut told = self.folders.write().unwrap_or_else(PoisonError::into_inner);
+        if told.included() == folders {
+            return Vec::new();
+        }
+        *told = told.including(folders.to_vec());
+        drop(told);
+        let is_other = |entry: &&Entry| entry.config.transport.builtin().is_none();
+        self.board().iter().filter(is_other).filter_map(|entry| entry.connection.clone()).collect()
     }
 
     /// Closes a connection when the calls that run on it have ended, or when everything is closed.

@@ -1,6 +1,6 @@
 //! What a built-in server offers is known without a connection to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -10,9 +10,9 @@ use toolgate_workspace::Introduction;
 
 use crate::discovery::offered::{Offered, OfferedList};
 
-/// What the built-in server for this folder offers; nothing when the folder cannot be opened, which a connection says in words.
-pub(crate) fn offered_by_built_in(workspace: &Path, now: SystemTime) -> Option<Offered> {
-    let Introduction { info, capabilities, instructions, tools } = Introduction::of(workspace).ok()?;
+/// The offer of the built-in server for these folders; nothing when the workspace cannot be opened, which a connection says in words.
+pub(crate) fn offered_by_built_in(workspace: &Path, included: &[PathBuf], now: SystemTime) -> Option<Offered> {
+    let Introduction { info, capabilities, instructions, tools } = Introduction::of(workspace, included).ok()?;
     let entries = tools.into_iter().map(|raw| Tool::read(raw).map(Arc::new)).collect::<Result<_, _>>().ok()?;
     Some(Offered {
         version: Version::LATEST,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use crate::shell::{self, Script, Unreadable};
 pub struct Arguments<'a> {
     value: &'a Value,
     folder: Option<&'a Path>,
+    included: &'a [PathBuf],
     home: Option<&'a Path>,
     leads_out: bool,
     script: OnceCell<Option<Result<Script, Unreadable>>>,
@@ -22,13 +23,25 @@ impl<'a> Arguments<'a> {
     /// These arguments: an object.
     #[must_use]
     pub fn new(value: &'a Value) -> Self {
-        Self { value, folder: None, home: None, leads_out: false, script: OnceCell::new() }
+        Self { value, folder: None, included: &[], home: None, leads_out: false, script: OnceCell::new() }
     }
 
     /// The same, with the folder at which relative paths start, in arguments and in patterns.
     #[must_use]
     pub fn in_folder(self, folder: &'a Path) -> Self {
         Self { folder: Some(folder), ..self }
+    }
+
+    /// Adds the folders that a read-only command may look into besides the workspace.
+    #[must_use]
+    pub fn beside(self, included: &'a [PathBuf]) -> Self {
+        Self { included, ..self }
+    }
+
+    /// Those folders.
+    #[must_use]
+    pub fn included(&self) -> &'a [PathBuf] {
+        self.included
     }
 
     /// The same, with the folder that `~` means.
@@ -58,6 +71,7 @@ impl<'a> Arguments<'a> {
         Arguments {
             value,
             folder: self.folder,
+            included: self.included,
             home: self.home,
             leads_out: self.leads_out,
             script: OnceCell::from(Some(Ok(script))),
@@ -69,7 +83,8 @@ impl<'a> Arguments<'a> {
     where
         'a: 'b,
     {
-        Arguments { value, folder: self.folder, home: self.home, leads_out: self.leads_out, script: OnceCell::new() }
+        let Self { folder, included, home, leads_out, .. } = *self;
+        Arguments { value, folder, included, home, leads_out, script: OnceCell::new() }
     }
 
     /// A copy in which some arguments also have other names. Its command is unchanged, so the parsed script is kept.
@@ -77,8 +92,8 @@ impl<'a> Arguments<'a> {
     where
         'a: 'b,
     {
-        let Self { folder, home, leads_out, .. } = *self;
-        Arguments { value, folder, home, leads_out, script: self.script.clone() }
+        let Self { folder, included, home, leads_out, .. } = *self;
+        Arguments { value, folder, included, home, leads_out, script: self.script.clone() }
     }
 
     /// As they were given.

@@ -40,7 +40,7 @@ impl Room {
     fn env(&self) -> HostEnv {
         let at = |name: &str| self.folder.path().join(name);
         let dirs = HostDirs { user: at("user"), system: at("system"), home: None };
-        HostEnv { vars: BTreeMap::new(), dirs, workspace: at("work"), clock: self.clock.clone() }
+        HostEnv { vars: BTreeMap::new(), dirs, workspace: at("work").into(), clock: self.clock.clone() }
     }
 
     fn grants(&self) -> Grants {

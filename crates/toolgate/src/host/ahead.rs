@@ -118,10 +118,10 @@ impl Reading {
     }
 
     fn remembered(&self, server: &ServerConfig, reader: &KeptReader<'_>) -> Remembered {
-        let offered = match server.transport.builtin() {
+        let offered = match &server.transport {
             // What is built in is not kept: it is known.
-            Some(_) => offered_by_built_in(&self.env.workspace, self.now)?,
-            None => reader.load(server)?.offered,
+            TransportConfig::BuiltIn(server) => offered_by_built_in(&self.env.workspace, &server.included, self.now)?,
+            _ => reader.load(server)?.offered,
         };
         let freshness = freshness(&offered, self.interest, &server.transport, self.now);
         let has_some = freshness != Freshness::Incomplete || offered.has_some(self.interest);

@@ -91,7 +91,10 @@ pub(super) fn fingerprint(config: &ServerConfig, around: &Surroundings<'_>) -> F
         TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
             put_address(http, around, &mut parts);
         }
-        TransportConfig::BuiltIn(_) => parts.put(around.workspace.as_os_str().as_encoded_bytes()),
+        TransportConfig::BuiltIn(built_in) => {
+            parts.put(around.workspace.as_os_str().as_encoded_bytes());
+            parts.all(built_in.included.iter().map(|folder| folder.as_os_str().as_encoded_bytes()));
+        }
     }
     Fingerprint(parts.finish())
 }

@@ -92,7 +92,7 @@ fn everything_that_decides_what_a_program_offers_counts() {
         ("another workspace", fingerprint(&base, &elsewhere)),
         ("another name", alone(&named)),
         ("brought by a folder", alone(&brought)),
-        ("a built-in server", alone(&server(TransportConfig::BuiltIn("workspace".to_owned())))),
+        ("a built-in server", alone(&server(TransportConfig::BuiltIn("workspace".into())))),
     ]);
 }
 

@@ -16,7 +16,7 @@ fn all_transports() -> [(TransportConfig, u64); 5] {
     let http = address("https://a.example/mcp");
     [
         (TransportConfig::Stdio(program("x", &[])), DAY),
-        (TransportConfig::BuiltIn("workspace".to_owned()), DAY),
+        (TransportConfig::BuiltIn("workspace".into()), DAY),
         (TransportConfig::Http(http.clone()), 10 * MINUTE),
         (TransportConfig::Sse(http.clone()), 10 * MINUTE),
         (TransportConfig::HttpOrSse(http), 10 * MINUTE),

@@ -42,7 +42,7 @@ impl Room {
         KeptOffers::new(&Arc::new(HostEnv {
             vars: BTreeMap::from([("PATH".to_owned(), "/none".to_owned())]),
             dirs: HostDirs { user, system: "/none".into(), home: None },
-            workspace: self.folder.path().to_owned(),
+            workspace: self.folder.path().into(),
             clock: Arc::new(self.watch.clone()),
         }))
     }

@@ -164,9 +164,10 @@ impl<'j> Judge<'j, '_> {
         FOLDER_KEYS.iter().filter_map(|key| self.facts.arguments.value().get(key)).any(is_elsewhere)
     }
 
-    /// Whether a command only looks, and only into the folder.
+    /// Whether a command only looks, and only into the folder and those beside it.
     fn only_looks(&self, command: &SimpleCommand) -> bool {
-        !self.facts.arguments.leads_out() && command.risk() == Risk::KnownSafe && command.stays_in(self.facts.folder)
+        let CallFacts { arguments, folder, .. } = self.facts;
+        !arguments.leads_out() && command.risk() == Risk::KnownSafe && command.stays_in(folder, arguments.included())
     }
 
     /// Why a command needs a rule that speaks of it in particular.

@@ -25,7 +25,7 @@ impl Room {
         ResultStore::new(&HostEnv {
             vars: BTreeMap::new(),
             dirs: HostDirs { user: self.0.path().join("user"), system: "/none".into(), home: None },
-            workspace: self.0.path().to_owned(),
+            workspace: self.0.path().into(),
             clock: Arc::new(SystemClock),
         })
     }

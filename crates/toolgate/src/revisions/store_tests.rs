@@ -39,7 +39,12 @@ impl Room {
     fn revisions(&self) -> Revisions {
         let dirs = HostDirs { user: self.at(""), system: self.folder.path().join("system"), home: None };
         let workspace = self.folder.path().join("work");
-        Revisions::open(&HostEnv { vars: BTreeMap::new(), dirs, workspace, clock: Arc::new(Ticking::default()) })
+        Revisions::open(&HostEnv {
+            vars: BTreeMap::new(),
+            dirs,
+            workspace: workspace.into(),
+            clock: Arc::new(Ticking::default()),
+        })
     }
 
     fn write(&self, name: &str, text: &str) {

@@ -128,7 +128,7 @@ pub enum TransportConfig {
     /// Streamable HTTP, and the older one if the server does not speak it.
     HttpOrSse(HttpConfig),
     /// A built-in server, by its name in [`BUILT_IN_SERVERS`].
-    BuiltIn(String),
+    BuiltIn(BuiltInConfig),
 }
 
 impl TransportConfig {
@@ -147,7 +147,7 @@ impl TransportConfig {
     #[must_use]
     pub fn builtin(&self) -> Option<&str> {
         match self {
-            Self::BuiltIn(name) => Some(name),
+            Self::BuiltIn(built_in) => Some(&built_in.name),
             Self::Stdio(_) | Self::Http(_) | Self::Sse(_) | Self::HttpOrSse(_) => None,
         }
     }
@@ -159,8 +159,23 @@ impl TransportConfig {
         match self {
             Self::Stdio(stdio) => shown_command(&stdio.command, &stdio.args),
             Self::Http(http) | Self::Sse(http) | Self::HttpOrSse(http) => shown_url(&http.url),
-            Self::BuiltIn(name) => name.clone(),
+            Self::BuiltIn(built_in) => built_in.name.clone(),
         }
+    }
+}
+
+/// A server inside this program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltInConfig {
+    /// Its name.
+    pub name: String,
+    /// The folders beside the workspace that it serves, absolute and without links.
+    pub included: Vec<PathBuf>,
+}
+
+impl From<&str> for BuiltInConfig {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), included: Vec::new() }
     }
 }
 

@@ -95,7 +95,7 @@ fn targets_say_what_is_reached() {
         (TransportConfig::HttpOrSse(http("http://ada:sesame@h:8/m?k=sesame")), "http", "http://h:8/m?…"),
         (TransportConfig::Sse(http("https://a.example")), "sse", "https://a.example/"),
         (TransportConfig::Sse(http("no url sesame")), "sse", "(not a URL)"),
-        (TransportConfig::BuiltIn("workspace".to_owned()), "builtin", "workspace"),
+        (TransportConfig::BuiltIn("workspace".into()), "builtin", "workspace"),
     ];
     for (transport, kind, target) in cases {
         check(&transport, kind, target);

@@ -152,7 +152,7 @@ mod tests {
 
     fn env(folder: &Path) -> HostEnv {
         let dirs = HostDirs { user: folder.join("user"), system: folder.join("system"), home: None };
-        HostEnv { vars: BTreeMap::new(), dirs, workspace: folder.to_owned(), clock: Arc::new(SystemClock) }
+        HostEnv { vars: BTreeMap::new(), dirs, workspace: folder.into(), clock: Arc::new(SystemClock) }
     }
 
     #[test]

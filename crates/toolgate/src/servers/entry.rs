@@ -11,7 +11,7 @@ use crate::limits::{
     SERVER_TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX,
 };
 use crate::servers::config::{
-    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, StartLimit, StdioConfig, TransportConfig,
+    BUILT_IN_SERVERS, BuiltInConfig, HttpConfig, ServerConfig, ServerName, StartLimit, StdioConfig, TransportConfig,
 };
 use crate::servers::reference_scope::{OutOfScope, may_refer};
 use crate::servers::remote::{HeaderCheck, Refusal, check_written_header, check_written_url};
@@ -172,7 +172,8 @@ impl<'a> Entry<'a> {
     fn built_in(&mut self, builtin: &Located<String>) -> Result<TransportConfig, Unusable> {
         self.refuse_reference(builtin, Field::Key("builtin"))?;
         if BUILT_IN_SERVERS.contains(&builtin.value.as_str()) {
-            return Ok(TransportConfig::BuiltIn(builtin.value.clone()));
+            let (name, included) = (builtin.value.clone(), self.env.workspace.included().to_vec());
+            return Ok(TransportConfig::BuiltIn(BuiltInConfig { name, included }));
         }
         let message = format!("no built-in server is called `{}`", visible(&builtin.value));
         let hint = format!("there is `{}`", BUILT_IN_SERVERS.join("`, `"));

@@ -14,7 +14,7 @@ fn env() -> HostEnv {
     let vars = [("SET", "x"), ("SLY", "${cmd:touch pwned}")];
     let vars: BTreeMap<_, _> = vars.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let dirs = HostDirs { user: "/u".into(), system: "/s".into(), home: Some("/home/ada".into()) };
-    HostEnv { vars, dirs, workspace: PathBuf::from("/w"), clock: Arc::new(SystemClock) }
+    HostEnv { vars, dirs, workspace: "/w".into(), clock: Arc::new(SystemClock) }
 }
 
 fn resolve_in(source: SettingsSource, keys: &str) -> ServerSet {

@@ -34,7 +34,8 @@ pub(crate) fn put_identity(config: &ServerConfig, parts: &mut PartsDigest) {
         TransportConfig::Http(http) | TransportConfig::Sse(http) | TransportConfig::HttpOrSse(http) => {
             put_written(&http.url, parts);
         }
-        TransportConfig::BuiltIn(name) => parts.put(name),
+        // What was allowed before goes on to count when a folder is included.
+        TransportConfig::BuiltIn(built_in) => parts.put(&built_in.name),
     }
     parts.maybe(brought_by(config));
 }
@@ -119,7 +120,7 @@ mod tests {
             TransportConfig::Http(address("https://a.example/mcp")),
             TransportConfig::Http(address("https://b.example/mcp")),
             TransportConfig::Sse(address("https://a.example/mcp")),
-            TransportConfig::BuiltIn("workspace".to_owned()),
+            TransportConfig::BuiltIn("workspace".into()),
         ];
         let hashes: Vec<String> = all.iter().map(|one| identity(&server(one.clone()))).collect();
         for (at, hash) in hashes.iter().enumerate() {

@@ -20,7 +20,7 @@ const PLAIN: [&str; 4] = ["clientId", "signingAlgorithm", "tokenEndpointAuthMeth
 fn resolve_in(source: SettingsSource, keys: &str) -> ServerSet {
     let vars = BTreeMap::from([("SET".to_owned(), "x".to_owned())]);
     let dirs = HostDirs { user: "/u".into(), system: "/s".into(), home: Some("/home/ada".into()) };
-    let env = HostEnv { vars, dirs, workspace: PathBuf::from("/w"), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars, dirs, workspace: "/w".into(), clock: Arc::new(SystemClock) };
     let text = format!(r#"{{"mcpServers": {{"x": {{"url": "https://h/", {keys}}}}}}}"#);
     resolve(&[read_text(&text, Path::new("/s.json"), source).unwrap()], &Switches::default(), &env)
 }

@@ -23,7 +23,8 @@ pub mod resolve;
 
 pub use allow_lists::{HeldBack, held_back};
 pub use config::{
-    BUILT_IN_SERVERS, HttpConfig, ServerConfig, ServerName, ServerNameError, StartLimit, StdioConfig, TransportConfig,
+    BUILT_IN_SERVERS, BuiltInConfig, HttpConfig, ServerConfig, ServerName, ServerNameError, StartLimit, StdioConfig,
+    TransportConfig,
 };
 pub use enablement::Enablement;
 pub use identity::identity;

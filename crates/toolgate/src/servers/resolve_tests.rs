@@ -17,7 +17,7 @@ fn env() -> HostEnv {
     let vars = [("HOST", "h.example"), ("TOKEN", "se$ame"), ("NUL", "a\0b"), ("BIG", &"x".repeat(100_000))];
     let vars: BTreeMap<_, _> = vars.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let dirs = HostDirs { user: "/u".into(), system: "/s".into(), home: Some("/home/ada".into()) };
-    HostEnv { vars, dirs, workspace: PathBuf::from("/work space"), clock: Arc::new(SystemClock) }
+    HostEnv { vars, dirs, workspace: "/work space".into(), clock: Arc::new(SystemClock) }
 }
 
 fn layer(source: SettingsSource, text: &str) -> SettingsLayer {

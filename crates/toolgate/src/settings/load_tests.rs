@@ -30,7 +30,7 @@ impl Room {
     fn env(&self) -> HostEnv {
         let root = self.folder.path();
         let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-        HostEnv { vars: Default::default(), dirs, workspace: root.to_owned(), clock: Arc::new(SystemClock) }
+        HostEnv { vars: Default::default(), dirs, workspace: root.into(), clock: Arc::new(SystemClock) }
     }
 
     fn with_user(self, text: &str) -> Self {

@@ -30,6 +30,7 @@ pub mod extensions;
 
 pub mod brought;
 pub mod dotenv;
+pub mod include_directories;
 mod kept;
 pub mod load;
 mod model;
@@ -50,6 +51,7 @@ pub use diagnostic::{Diagnostic, SettingsError, Severity};
 pub(crate) use extension_switch::file as extension_enablement_file;
 pub use extension_switch::{disable_extension, enable_extension};
 pub use extensions::ExtensionState;
+pub use include_directories::IncludedFolder;
 pub use json_schema::json_schema;
 pub use kept::ListedEntry;
 pub use load::{EnvExceptions, FolderTrustSettings, LoadOptions, Settings, ToolSearchSettings, load};

@@ -58,7 +58,7 @@ fn observed(what: &str, value: &str, outcome: &Result<Script, Unreadable>) -> St
         "redirects" => each(|command| command.is_redirected.to_string()),
         "unseen" => each(|command| command.runs_unseen.to_string()),
         "elsewhere" => each(|command| command.leads_elsewhere().to_string()),
-        "stays" => each(|command| command.stays_in(Path::new("/work/here")).to_string()),
+        "stays" => each(|command| command.stays_in(Path::new("/work/here"), &[]).to_string()),
         "git" => each(|command| command.is_git().to_string()),
         "wraps" => each(|command| match command.wrapping {
             Wrapping::Nothing => "nothing".to_owned(),

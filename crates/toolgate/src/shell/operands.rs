@@ -1,7 +1,7 @@
 //! Whether a command that only looks looks into its folder, as far as its words tell. Links are not followed here; which files they may be
 //! is told to those who can follow them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::script::{SimpleCommand, Word};
 
@@ -10,15 +10,15 @@ const WITHOUT_FILES: [&str; 12] =
     ["echo", "expr", "false", "id", "numfmt", "pwd", "seq", "tr", "true", "uname", "which", "whoami"];
 
 impl SimpleCommand {
-    /// Whether none of its words is a file outside the folder it runs in, and it follows no links that it finds there.
+    /// Whether none of its words is a file outside the folder it runs in and those beside it, and it follows no links that it finds there.
     #[must_use]
-    pub fn stays_in(&self, folder: &Path) -> bool {
+    pub fn stays_in(&self, folder: &Path, included: &[PathBuf]) -> bool {
         // `cd` alone goes home, and `cd -` to where it was before.
         let is_cd = self.words.first().is_some_and(|program| program.literal.as_deref() == Some("cd"));
         let operands = self.words.iter().skip(1).filter(|word| !word.head.starts_with('-')).count();
         (!is_cd || operands == 1)
             && !self.follows_links()
-            && self.files().is_some_and(|files| files.iter().all(|file| path_stays(file, folder)))
+            && self.files().is_some_and(|files| files.iter().all(|file| path_stays(file, folder, included)))
     }
 
     /// The words, and values of options, that may be files it looks at. `None` when that cannot be told.
@@ -127,7 +127,7 @@ fn names_patterns(arguments: &[Word]) -> bool {
 }
 
 /// Whether a path leads nowhere else, as a text.
-fn path_stays(text: &str, folder: &Path) -> bool {
+fn path_stays(text: &str, folder: &Path, included: &[PathBuf]) -> bool {
     if text == "/dev/null" {
         return true;
     }
@@ -138,7 +138,8 @@ fn path_stays(text: &str, folder: &Path) -> bool {
     let mut parts = text.split('/');
     let has_drive = matches!(text.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', b'/', ..]);
     if has_drive || text.starts_with('/') {
-        return Path::new(text).starts_with(folder) && parts.all(|part| part != "..");
+        let mut folders = included.iter().map(PathBuf::as_path).chain([folder]);
+        return folders.any(|folder| Path::new(text).starts_with(folder)) && parts.all(|part| part != "..");
     }
     let depth = parts.try_fold(0_usize, |depth, part| match part {
         "" | "." => Some(depth),

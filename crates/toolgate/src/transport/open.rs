@@ -29,7 +29,7 @@ use crate::secret::Secret;
 use crate::servers::config::BUILT_IN_SERVERS;
 use crate::servers::remote::{HeaderCheck, check_header, check_url};
 use crate::servers::secret_look::{names_a_secret, value_looks_secret};
-use crate::servers::{HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig};
+use crate::servers::{BuiltInConfig, HttpConfig, LoginConfig, ServerConfig, StdioConfig, TransportConfig};
 use crate::settings::EnvExceptions;
 use crate::settings::raw::AuthProviderType;
 
@@ -69,7 +69,7 @@ impl Opener {
             TransportConfig::Http(http) => self.remote(server, http, secrets, Endpoint::Http).await,
             TransportConfig::Sse(http) => self.remote(server, http, secrets, Endpoint::Sse).await,
             TransportConfig::HttpOrSse(http) => self.remote(server, http, secrets, Endpoint::Url).await,
-            TransportConfig::BuiltIn(name) => self.built_in(name).map(|endpoint| (endpoint, None)),
+            TransportConfig::BuiltIn(server) => self.built_in(server).map(|endpoint| (endpoint, None)),
         };
         opened.map(|(endpoint, login)| Opened { endpoint, login }).map_err(|error| error.about(&server.name))
     }
@@ -160,7 +160,7 @@ impl Opener {
         let given = secrets.followed().chain(configured.values()).cloned().chain(of_host).collect();
         child.mask = Some(mask(given));
         child.env = variables(self.passed_on.for_child(inherited, configured));
-        child.cwd = Some(stdio.cwd.clone().unwrap_or_else(|| self.env.workspace.clone()));
+        child.cwd = Some(stdio.cwd.clone().unwrap_or_else(|| self.env.workspace.to_path_buf()));
         Ok(child)
     }
 
@@ -206,8 +206,8 @@ impl Opener {
         })
     }
 
-    fn built_in(&self, name: &str) -> Result<Endpoint> {
-        if !BUILT_IN_SERVERS.contains(&name) {
+    fn built_in(&self, BuiltInConfig { name, included }: &BuiltInConfig) -> Result<Endpoint> {
+        if !BUILT_IN_SERVERS.contains(&name.as_str()) {
             let known = BUILT_IN_SERVERS.join("`, `");
             return Err(Error::new(
                 ErrorKind::Settings,
@@ -215,8 +215,9 @@ impl Opener {
             ));
         }
         let of_shell = PassedOn::from_host(&self.env.vars, &self.exceptions, Receiver::Shell);
-        let options =
-            WorkspaceOptions::new().shell_env(variables(of_shell.for_child(BTreeMap::new(), BTreeMap::new())));
+        let shell_env = variables(of_shell.for_child(BTreeMap::new(), BTreeMap::new()));
+        let options = WorkspaceOptions::new().shell_env(shell_env).included(included.iter().cloned());
+        let options = options.closed(self.env.own_folder_to_close());
         let workspace = Workspace::open(&self.env.workspace, options)
             .map_err(|error| Error::new(ErrorKind::Spawn, error.to_string()))?;
         let (ours, theirs) = pair();

@@ -33,7 +33,7 @@ impl Room {
         let vars = [("PATH", "/usr/bin:/bin"), ("TOKEN", "sesame"), ("EMPTY", "")];
         let vars: BTreeMap<_, _> = vars.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let dirs = HostDirs { user: home.join(".toolgate"), system: "/s".into(), home: Some(home.clone()) };
-        let env = HostEnv { vars, dirs, workspace: folder.path().to_owned(), clock: Arc::new(SystemClock) };
+        let env = HostEnv { vars, dirs, workspace: folder.path().into(), clock: Arc::new(SystemClock) };
         let path = home.join(".toolgate/settings.json");
         let layer = read_text(r#"{"mcpServers": {"x": {"command": "c"}}}"#, &path, SettingsSource::User).unwrap();
         let server = resolve(&[layer], &Switches::default(), &env).active.remove(0);

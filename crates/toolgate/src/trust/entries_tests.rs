@@ -124,7 +124,8 @@ impl Room {
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir(root.join("w")).unwrap();
         let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-        let env = HostEnv { vars: Default::default(), dirs, workspace: root.join("w"), clock: Arc::new(SystemClock) };
+        let env =
+            HostEnv { vars: Default::default(), dirs, workspace: root.join("w").into(), clock: Arc::new(SystemClock) };
         Self { _folder: folder, env }
     }
 

@@ -30,7 +30,8 @@ fn world(said: Said) -> (tempfile::TempDir, HostEnv, Settings) {
     fs::create_dir_all(root.join("user")).unwrap();
     fs::create_dir_all(root.join("w")).unwrap();
     let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-    let mut env = HostEnv { vars: Default::default(), dirs, workspace: root.join("w"), clock: Arc::new(SystemClock) };
+    let mut env =
+        HostEnv { vars: Default::default(), dirs, workspace: root.join("w").into(), clock: Arc::new(SystemClock) };
     for (name, value) in [("TOOLGATE_TRUST_WORKSPACE", said.variable), ("TOOLGATE_IDE_TRUST", said.editor)] {
         env.vars.extend(value.map(|value| (name.to_owned(), value.to_owned())));
     }
@@ -166,7 +167,7 @@ fn the_folder_is_the_real_one() {
     let (folder, mut env, settings) = world(Said { rule: Some("TRUST_FOLDER"), ..Said::default() });
     let link = folder.path().canonicalize().unwrap().join("link");
     std::os::unix::fs::symlink(&env.workspace, &link).unwrap();
-    let real = std::mem::replace(&mut env.workspace, link);
+    let real = std::mem::replace(&mut env.workspace, link.into()).to_path_buf();
     let judged = judge(&env, &settings, None).unwrap();
     assert_eq!((judged.path(), judged.trust()), (real.as_path(), Trusted));
     assert!(matches!(judged.by(), DecidedBy::Rule { path, .. } if *path == real));

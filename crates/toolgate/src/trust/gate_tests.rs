@@ -82,7 +82,8 @@ fn only_what_may_start_passes() {
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("w")).unwrap();
     let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-    let env = HostEnv { vars: Default::default(), dirs, workspace: root.join("w"), clock: Arc::new(SystemClock) };
+    let env =
+        HostEnv { vars: Default::default(), dirs, workspace: root.join("w").into(), clock: Arc::new(SystemClock) };
     let passing = |own: &str, this_run: Option<bool>| -> Result<Vec<String>, ErrorKind> {
         let folder = judge(&env, &settings(own), this_run).unwrap();
         let admitted = admit(&every_kind(), &folder).map_err(|error| error.kind())?;
@@ -112,7 +113,7 @@ fn the_refusal_says_who_decided_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-    let env = HostEnv { vars: Default::default(), dirs, workspace: root.clone(), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars: Default::default(), dirs, workspace: root.clone().into(), clock: Arc::new(SystemClock) };
     let refusal = |this_run| {
         let folder = judge(&env, &settings("{}"), this_run).unwrap();
         let error = admit(&every_kind(), &folder).unwrap_err();

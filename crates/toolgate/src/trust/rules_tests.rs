@@ -95,7 +95,8 @@ impl Room {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: Some(root.join("home")) };
-        let env = HostEnv { vars: Default::default(), dirs, workspace: root.join("w"), clock: Arc::new(SystemClock) };
+        let env =
+            HostEnv { vars: Default::default(), dirs, workspace: root.join("w").into(), clock: Arc::new(SystemClock) };
         for name in ["user", "w", "home/project", "p/x"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }

@@ -19,7 +19,7 @@ fn looked_at(text: &str, env_file: Option<&str>) -> Survey {
     let root = folder.path().canonicalize().unwrap();
     let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
     let vars = BTreeMap::from([("TOKEN".to_owned(), "sesame".to_owned())]);
-    let env = HostEnv { vars, dirs, workspace: root.clone(), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars, dirs, workspace: root.clone().into(), clock: Arc::new(SystemClock) };
     let layer = read_text(text, Path::new("/w/.toolgate/settings.json"), SettingsSource::Workspace).unwrap();
     let env_file = env_file.map(|text| {
         fs::write(root.join(".env"), text).unwrap();
@@ -98,7 +98,7 @@ fn own_servers_that_would_be_replaced_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let dirs = HostDirs { user: root.join("user"), system: root.join("system"), home: None };
-        let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: root.clone(), clock: Arc::new(SystemClock) };
+        let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: root.clone().into(), clock: Arc::new(SystemClock) };
         let text = format!(r#"{{"mcpServers": {{"{name}": {{"command": "theirs"}}}}}}"#);
         let brought = layer(SettingsSource::Workspace, "/w/.toolgate/settings.json", &text);
         let brought = Brought { folder: Some(root), layers: vec![brought], ..Brought::default() };

@@ -148,7 +148,8 @@ async fn who_cannot_be_asked_says_so() {
         let legacy = &params["capabilities"];
         let modern = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
         let said: &Value = if legacy.is_object() { legacy } else { modern };
-        assert_eq!(*said, json!({"roots": {}}), "{version}: {hello}");
+        let roots = if legacy.is_object() { json!({"listChanged": true}) } else { json!({}) };
+        assert_eq!(*said, json!({"roots": roots}), "{version}: {hello}");
         let refused = call(&host, "form", json!({})).await;
         assert!(!text(&refused).contains("accept"), "{version}: {refused:?}");
     }

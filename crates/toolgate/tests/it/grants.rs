@@ -44,7 +44,7 @@ fn what_several_processes_remember_and_take_back_at_once_is_all_kept() {
     }
     let dirs = HostDirs { user: folder.path().to_owned(), system: folder.path().join("system"), home: None };
     let workspace = folder.path().to_owned();
-    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace, clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: workspace.into(), clock: Arc::new(SystemClock) };
     let grants = Grants::open(&env).list().unwrap();
     let of = |(grant, _): &(toolgate::grants::Grant, _)| {
         let tools = grant.tools.keys().cloned().collect::<Vec<_>>();

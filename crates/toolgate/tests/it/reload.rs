@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolgate::{HostEvent, HostEvents, LiveSettings, Reconciled, ServerName, ServerStatus, SetupOptions};
 use toolgate_testkit::{Behaviour, Script, ToolScript};
 
@@ -112,6 +112,37 @@ async fn files_are_followed_and_a_broken_one_changes_nothing() {
         () = story => {}
     }
     host.shutdown().await;
+}
+
+#[tokio::test]
+async fn folders_that_are_included_later_are_told_and_reached() {
+    for (version, is_told) in [("2025-11-25", 1), ("2026-07-28", 0)] {
+        let script = Script::new("asks").tool(ToolScript::new("roots", Behaviour::roots())).versions(&[version]);
+        let room = Room::new().server("asks", &script);
+        std::fs::create_dir(room.world.root().join("inc")).unwrap();
+        std::fs::write(room.world.root().join("inc/i.txt"), "in inc").unwrap();
+        let inc = room.world.root().canonicalize().unwrap().join("inc");
+        let read = json!({"path": inc.join("i.txt")});
+        let mut live = LiveSettings::read(room.env(), SetupOptions::default()).unwrap();
+        let host = live.setup().host().unwrap().build();
+        host.connect(live.setup().admitted().unwrap()).await;
+        assert!(!text(&call(&host, "roots", json!({})).await).contains("/inc"), "{version}");
+        assert!(text(&call(&host, "read_file", read.clone()).await).contains("leads out"), "{version}");
+
+        let settings = room.world.home().join(".toolgate/settings.json");
+        let mut written: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+        written["context"] = json!({"includeDirectories": [inc]});
+        std::fs::write(&settings, written.to_string()).unwrap();
+        let changed = live.reload(&host).await.unwrap();
+        assert_eq!(changed.restarted, servers(&["workspace"]), "{version}: the others go on");
+        tokio::time::timeout(LONG, host.all_settled()).await.unwrap();
+        assert!(text(&call(&host, "roots", json!({})).await).contains("/inc\""), "{version}");
+        assert_eq!(text(&call(&host, "read_file", read).await), "in inc", "{version}");
+        assert_eq!(room.record(0).count("notifications/roots/list_changed"), is_told, "{version}");
+        live.reload(&host).await.unwrap();
+        assert_eq!(room.record(0).count("notifications/roots/list_changed"), is_told, "{version}: said once");
+        host.shutdown().await;
+    }
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ impl Room {
                 system: self.world.root().join("etc"),
                 home: Some(self.world.home()),
             },
-            workspace: self.world.workspace(),
+            workspace: self.world.workspace().into(),
             clock: Arc::new(SystemClock),
         }
     }

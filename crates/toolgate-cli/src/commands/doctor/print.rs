@@ -52,6 +52,10 @@ fn print_surroundings(printer: &mut Printer, configured: &Configured) -> Result<
     };
     let about = format!("{}: {} ({by})", folder.path().display(), trust_word(folder.trust()));
     report.line(if folder.trust() == FolderTrust::Trusted { Mark::Good } else { Mark::Bad }, "folder", &about)?;
+    for one in &setup.included {
+        let text = format!("{} ({})", one.path.display(), named_by(&one.origin));
+        report.line(Mark::Good, "included", &text)?;
+    }
     for place in places(configured) {
         let mark = match place.state {
             State::Used => Mark::Good,
@@ -79,6 +83,14 @@ fn print_surroundings(printer: &mut Printer, configured: &Configured) -> Result<
         report.line(Mark::Plain, "tool hidden", &format!("{} ({})", tool.text, tool.origin))?;
     }
     Ok(())
+}
+
+/// The place that names an included folder, in words.
+fn named_by(origin: &SettingsOrigin) -> String {
+    match origin.path {
+        Some(_) => format!("{}: {origin}", layer(origin.source)),
+        None => "--include-directories".to_owned(),
+    }
 }
 
 /// Every list of servers that is in force: what it is, what stands in it, and where it is written.
@@ -193,6 +205,12 @@ pub(crate) fn write(
     let setup = configured.setup();
     json.object(|object| {
         object.member("folder", |json| write_folder(json, &setup.folder))?;
+        object.array("includedFolders", &setup.included, |json, one| {
+            json.object(|object| {
+                object.string("path", &one.path.display().to_string())?;
+                object.member("origin", |json| write_origin(json, &one.origin))
+            })
+        })?;
         object.array("settings", places(configured), |json, place| {
             json.object(|object| {
                 object.string("source", place.source.as_str())?;

@@ -36,7 +36,7 @@ fn write_policy(policy: &PolicyTaken) -> Result<()> {
 fn decide(env: &HostEnv, folder: &FolderTaken) -> Result<()> {
     if folder.level != TrustLevel::Not {
         // Whatever it brings later is new, and has to be looked at.
-        let env = HostEnv { workspace: folder.path.clone(), ..env.clone() };
+        let env = HostEnv { workspace: folder.path.as_path().into(), ..env.clone() };
         confirm_all(&env, &folder.path, &load(&env, &LoadOptions::default()))?;
     }
     set_rule(env, &folder.path, folder.level)?;

@@ -319,7 +319,7 @@ fn brings_nothing(folder: &Path, env: &HostEnv) -> bool {
     if !folder.is_dir() {
         return false;
     }
-    let env = HostEnv { workspace: folder.to_owned(), ..env.clone() };
+    let env = HostEnv { workspace: folder.into(), ..env.clone() };
     let settings = load(&env, &LoadOptions::default());
     let judged = toolgate::trust::judge(&env, &settings, None);
     judged.is_ok_and(|judged| survey(&settings, &judged).is_empty())

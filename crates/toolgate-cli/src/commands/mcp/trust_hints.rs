@@ -69,7 +69,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let believing = Believing {
         grants: session.grants(&configured.setup().env),
         expires_at: expiry(session, &configured),
-        folder: session.env().workspace.clone(),
+        folder: session.env().workspace.to_path_buf(),
     };
     let mut believed = Vec::new();
     let ended = session.with_host(&configured.plan(Interest::TOOLS), async |host, printer| {

@@ -19,7 +19,7 @@ fn machine() -> (TempDir, LoginStore) {
     let folder = tempfile::tempdir().unwrap();
     let dirs = HostDirs { user: folder.path().join("home"), system: "/none".into(), home: None };
     let (workspace, clock) = (folder.path().to_owned(), Arc::new(SystemClock));
-    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace, clock };
+    let env = HostEnv { vars: BTreeMap::new(), dirs, workspace: workspace.into(), clock };
     (folder, LoginStore::open(Arc::new(env), TokenStore::Auto))
 }
 

@@ -45,7 +45,10 @@ impl Room {
         let dirs = HostDirs { user: self.folder.path().join("home"), system: "/none".into(), home: None };
         let workspace = self.folder.path().to_owned();
         let clock = Arc::new(At(2_000));
-        LoginStore::open(Arc::new(HostEnv { vars: self.vars.clone(), dirs, workspace, clock }), choice)
+        LoginStore::open(
+            Arc::new(HostEnv { vars: self.vars.clone(), dirs, workspace: workspace.into(), clock }),
+            choice,
+        )
     }
 
     fn file(&self) -> std::path::PathBuf {

@@ -23,8 +23,8 @@ impl ConnectionManager {
     /// The error comes with the end of what the server wrote to stderr.
     pub(super) async fn open_now(&self, config: &Arc<ServerConfig>) -> Result<Connection, (Error, String)> {
         let started = Instant::now();
-        let Wiring { env, front_end, tap, .. } = &self.wiring;
-        let side = OurSide::new(config.name.clone(), env.clone(), front_end.clone());
+        let Wiring { front_end, tap, .. } = &self.wiring;
+        let side = OurSide::new(config.name.clone(), self.folders.clone(), front_end.clone());
         let (changed, given_up) = (side.changed.clone(), side.given_up.clone());
         let mut options = ConnectOptions::new(Arc::new(side));
         options.limit = config.start_limit.limit;

@@ -31,9 +31,12 @@ const PLAN: &[Key] = &[Key::new("enabled", Shape::Truth, "Whether there is such 
 
 /// The keys of `context`.
 pub(crate) const CONTEXT: &[Key] =
-    &[Key::new("includeDirectories", Shape::ListOrOne, "Folders beside the workspace that servers are told of.")
-        .merged(Merge::Concat)
-        .accepted()];
+    &[Key::new(
+        "includeDirectories",
+        Shape::ListOrOne,
+        "Folders beside the workspace: for the built-in tools, for `allowed-path`, and as roots of servers. Not in a folder's settings.",
+    )
+    .merged(Merge::Concat)];
 
 /// The keys of `experimental`.
 pub(crate) const EXPERIMENTAL: &[Key] = &[

@@ -32,7 +32,7 @@ pub(crate) const TOP: &[Key] = &[
     Key::open_section("advanced", ADVANCED, "Variables from files."),
     Key::open_section("general", GENERAL, "How a session begins."),
     Key::section("admin", ADMIN, "What the administrator allows at all."),
-    Key::open_section("context", CONTEXT, "What a session has in view.").accepted(),
+    Key::open_section("context", CONTEXT, "What a session has in view."),
     Key::open_section("experimental", EXPERIMENTAL, "Switches of other clients.").accepted(),
     Key::new("hooks", Shape::Anything, "Programs that other clients run at certain moments.")
         .merged(Merge::Concat)
