@@ -284,7 +284,7 @@ impl Host {
         if let Some(error) = rules.error() {
             return Err(error);
         }
-        self.calls.use_rules(rules);
+        self.calls.use_rules(rules.policy.clone(), &rules.checkers, rules.folder);
         Ok(())
     }
 

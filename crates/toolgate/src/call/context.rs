@@ -19,7 +19,6 @@ use crate::hex::hex;
 use crate::policy::file::Checker;
 use crate::policy::{Mode, Permissions, Policy, Presence, default_rules};
 use crate::results::ResultStore;
-use crate::rulebook::Rulebook;
 use crate::trust::FolderStanding;
 use crate::workspace_folders::WorkspaceFolders;
 
@@ -172,12 +171,12 @@ impl CallContext {
         self.changing.read().unwrap_or_else(PoisonError::into_inner).standing
     }
 
-    /// Decides the next calls by the rules of this book.
-    pub(crate) fn use_rules(&self, book: &Rulebook) {
-        self.rules.permissions.replace_base(book.policy.clone());
+    /// Decides the next calls by these rules, with what is looked at after a decision.
+    pub(crate) fn use_rules(&self, policy: Policy, checkers: &[Checker], standing: FolderStanding) {
+        self.rules.permissions.replace_base(policy);
         let mut changing = self.changing.write().unwrap_or_else(PoisonError::into_inner);
-        changing.checkers = book.checkers.as_slice().into();
-        changing.standing = book.folder;
+        changing.checkers = checkers.into();
+        changing.standing = standing;
     }
 
     pub(super) const fn grants(&self) -> &Arc<Grants> {
