@@ -100,8 +100,9 @@ fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
 }
 
 /// Every way to show them.
-const SHOWN: [(&str, &[i32]); 5] = [
+const SHOWN: [(&str, &[i32]); 6] = [
     ("call grow", &[0, 1]),
+    ("call grow --debug", &[0, 1]),
     ("call grow --json", &[0, 1]),
     ("call grow --raw", &[0, 1]),
     ("prompt grow", &[0, 4]),

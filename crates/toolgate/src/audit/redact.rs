@@ -5,7 +5,6 @@
 
 mod command_words;
 mod named_value;
-mod secret_name;
 mod secret_schema;
 
 use std::borrow::Cow;
@@ -19,8 +18,10 @@ use crate::canonical_json;
 use crate::limits::{
     AUDIT_ARGUMENT_VALUES_MAX, AUDIT_ARGUMENTS_BYTES_MAX, AUDIT_CUT_TEXT_CHARS, AUDIT_FEW_ARGUMENT_VALUES_MAX,
     AUDIT_FULL_ARGUMENTS_BYTES_MAX, AUDIT_MESSAGE_CHARS_MAX, AUDIT_NAME_CHARS_MAX, AUDIT_SEARCHED_CHARS_MAX,
-    AUDIT_SEARCHED_CHARS_TOTAL_MAX, AUDIT_TEXT_CHARS_MAX, AUDIT_TEXT_DEPTH_MAX,
+    AUDIT_SEARCHED_CHARS_TOTAL_MAX, AUDIT_TEXT_CHARS_MAX, AUDIT_TEXT_DEPTH_MAX, COVERED_TEXT_BYTES_MAX,
+    COVERED_TEXT_START_BYTES,
 };
+use crate::servers::secret_name;
 use crate::servers::secret_text::{self, COVERED};
 
 /// Stands for a text behind so much text that nothing of it would be kept.
@@ -115,13 +116,16 @@ pub(super) fn arguments(arguments: &RawJson, schema: Option<&RawJson>, keep: Arg
 /// A message of somebody else: secrets in it covered, and cut.
 pub(super) fn message(text: &str) -> String {
     let start: String = text.chars().take(AUDIT_SEARCHED_CHARS_MAX).collect();
-    shortened(&secret_text::covered(&start), AUDIT_MESSAGE_CHARS_MAX).into_owned()
+    shortened(&covered_text(&start), AUDIT_MESSAGE_CHARS_MAX).into_owned()
 }
 
 /// A text as it may be shown: what is secret in it covered, also where it is JSON. The one redactor behind every place that shows what others
 /// said.
 #[must_use]
 pub fn covered_text(text: &str) -> Cow<'_, str> {
+    if text.len() > COVERED_TEXT_BYTES_MAX {
+        return Cow::Owned(beginning_covered(text));
+    }
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '['])
         && let Ok(mut value) = serde_json::from_str::<Value>(trimmed)
@@ -131,6 +135,16 @@ pub fn covered_text(text: &str) -> Cow<'_, str> {
         return if cover.covered > 0 { Cow::Owned(value.to_string()) } else { Cow::Borrowed(text) };
     }
     secret_text::covered(text)
+}
+
+/// The beginning of a text that is too long to be searched, up to the end of a word: half a secret is not recognised. The length of the rest is
+/// said.
+fn beginning_covered(text: &str) -> String {
+    let most = text.floor_char_boundary(COVERED_TEXT_START_BYTES);
+    let start = text.get(..most).unwrap_or_default();
+    let end = start.rfind([' ', ',', '"', '\n']).unwrap_or_default();
+    let clean = secret_text::covered(start.get(..end).unwrap_or_default());
+    format!("{clean}… [{} bytes more]", text.len() - end)
 }
 
 /// A name, cut.
@@ -176,6 +190,7 @@ impl Cover {
             }
             Value::Object(members) => {
                 self.covered += named_value::cover(members);
+                self.covered += command_words::cover_members(members);
                 for (key, value) in members.iter_mut() {
                     let is_plain = matches!(value, Value::Null | Value::Bool(_));
                     if !is_plain && secret_name::names_a_secret(key) {
@@ -305,3 +320,7 @@ mod tests;
 #[cfg(test)]
 #[path = "redact_corpus_tests.rs"]
 mod corpus;
+
+#[cfg(test)]
+#[path = "redact_more_forms.rs"]
+mod more_forms;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolgate_wire::RawJson;
 
-use super::{ArgumentsKept, Kept, arguments, message, name};
-use crate::limits::{AUDIT_ARGUMENTS_BYTES_MAX, AUDIT_FULL_ARGUMENTS_BYTES_MAX};
+use super::{ArgumentsKept, Kept, arguments, covered_text, message, name};
+use crate::limits::{AUDIT_ARGUMENTS_BYTES_MAX, AUDIT_FULL_ARGUMENTS_BYTES_MAX, COVERED_TEXT_START_BYTES};
 
 fn redacted(value: &Value, schema: Option<&Value>) -> Kept {
     let schema: Option<RawJson> = schema.map(|schema| schema.clone().into());
@@ -120,4 +120,22 @@ fn full_keeps_everything() {
     let value = json!({"password": "x", "content": "y".repeat(50_000)});
     let kept = arguments(&value.clone().into(), None, ArgumentsKept::Full);
     assert_eq!((kept.value, kept.covered), (value, 0));
+}
+
+#[test]
+fn of_a_text_that_is_too_long_the_beginning_is_shown() {
+    let word = "password=hunter2 ";
+    let cases = [
+        format!("{{\"password\": \"hunter2\", \"x\": \"{}\"}}", "y".repeat(2_000_000)),
+        format!("[{}1]", "[\"token\", \"hunter2\"],".repeat(60_000)),
+        format!("{}password=hunter2{}", ", ".repeat(COVERED_TEXT_START_BYTES / 2 - 7), "z".repeat(2_000_000)),
+        word.repeat(80_000),
+        "\u{e4}".repeat(2_000_000),
+    ];
+    for text in cases {
+        let shown = covered_text(&text);
+        assert!(!shown.contains("hunter2"), "{}", shown.get(..200).unwrap_or_default());
+        assert!(shown.len() < 2 * COVERED_TEXT_START_BYTES && shown.ends_with(" bytes more]"), "{}", shown.len());
+    }
+    assert_eq!(covered_text("plain"), "plain");
 }

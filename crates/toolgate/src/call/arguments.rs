@@ -80,10 +80,10 @@ pub fn from_json(text: &str) -> Result<RawJson, ArgumentError> {
     })?;
     let object = RawJson::from_bytes(value.get().to_owned()).unwrap_or(RawJson::NULL);
     if !object.is_object() {
-        let found = object.as_str();
+        let found = kind_of(object.as_str());
         return Err(ArgumentError::new(
             None,
-            format!("the arguments must be a JSON object such as {{\"key\": \"value\"}}, not {}", quoted(found)),
+            format!("the arguments must be a JSON object such as {{\"key\": \"value\"}}, not {found}"),
         ));
     }
     let mut seen = std::collections::HashSet::new();
@@ -92,6 +92,17 @@ pub fn from_json(text: &str) -> Result<RawJson, ArgumentError> {
             Err(ArgumentError::new(Some(&twice), format!("{} stands twice in the arguments", quoted(&twice))))
         }
         None => Ok(object),
+    }
+}
+
+/// The kind of a JSON value that is no object. The value itself may be a secret, and is not said.
+fn kind_of(value: &str) -> &'static str {
+    match value.as_bytes().first() {
+        Some(b'[') => "a list",
+        Some(b'"') => "a text",
+        Some(b't' | b'f') => "`true` or `false`",
+        Some(b'n') => "`null`",
+        _ => "a number",
     }
 }
 

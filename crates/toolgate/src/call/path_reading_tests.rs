@@ -17,7 +17,7 @@ use crate::shell::Reach;
 const FOLDER: &str = "/home/u/proj";
 
 /// `/etc/passwd`, and what may be it.
-const SPELLINGS: [&str; 59] = [
+const SPELLINGS: [&str; 109] = [
     "/etc/passwd",
     "//etc/passwd",
     "/etc//passwd",
@@ -77,10 +77,60 @@ const SPELLINGS: [&str; 59] = [
     "src/../../../../proc/1/root/etc/passwd",
     "%2e%2e/%2e%2e/..%2fproc/self/root/etc/passwd",
     "~/../../proc/self/root/etc/passwd",
+    "/etc/passwd/.",
+    "/etc/passwd/./",
+    "/etc/passwd//",
+    "/../etc/passwd",
+    "/../../etc/passwd",
+    "./../../../etc/passwd",
+    "////etc////passwd",
+    "/proc/42/task/7/cwd/../../../etc/passwd",
+    "/proc/self/root/./etc/passwd",
+    "/proc/self//root//etc/passwd",
+    "/proc/self/root/../etc/passwd",
+    "/proc/self/map_files/x",
+    "/dev/fd/0",
+    "/dev/./fd//63",
+    "%2Fetc%2Fpasswd%00",
+    "%00/etc/passwd",
+    "%20/etc/passwd",
+    "/etc/passwd%20",
+    "/etc/passwd%09",
+    "%25%32%66etc/passwd",
+    "%c0%afetc%c0%afpasswd",
+    "/x%ff/../%65tc/passwd",
+    "file://///etc/passwd",
+    "file:///%65tc/passwd",
+    "file:///etc/passwd?x=1",
+    "file:///etc/passwd#x",
+    "file:/etc/../etc/passwd",
+    " file:///etc/passwd",
+    "\"file:///etc/passwd\"",
+    "file://127.0.0.1/etc/passwd",
+    "file:///proc/self/root/etc/passwd",
+    "file:\\\\\\etc\\passwd",
+    "/etc/passwd\u{ad}",
+    "\u{202e}/etc/passwd",
+    "/etc\u{2060}/passwd",
+    "/etc/pass\u{e0041}wd",
+    "/etc/passwd\u{fe0f}",
+    "／etc／passwd",
+    "/ｅtc/passwd",
+    "/etc∕passwd",
+    "/etc/passwd\u{a0}",
+    "\u{3000}/etc/passwd",
+    "/etc/passwd.",
+    "/etc./passwd",
+    "/etc/passwd. .",
+    "'`/etc/passwd`'",
+    "\"\"/etc/passwd\"\"",
+    "%2522/etc/passwd%2522",
+    "/etc/passwd\r\n",
+    "\u{b}/etc/passwd\u{c}",
 ];
 
 /// Spellings of one file in the folder that no permission may match.
-const INSIDE: [&str; 14] = [
+const INSIDE: [&str; 19] = [
     "/proc/self/cwd/src/a",
     "/proc/thread-self/cwd/src/a",
     "/proc/7/cwd/src/a",
@@ -95,6 +145,11 @@ const INSIDE: [&str; 14] = [
     "src/\u{200b}a",
     " src/a",
     "x/../src/a",
+    "src／a",
+    "src/\u{ad}a",
+    "src%c0%afa",
+    "src/a\u{a0}",
+    "/proc/self/task/7/cwd/src/a",
 ];
 
 fn decision(rule: &str, arguments: &Value) -> Decision {

@@ -1,6 +1,6 @@
 //! Every way in which a tool may read the text of a path: without what stands around it, decoded, with slashes turned, behind a scheme. Pure.
 
-use super::percent::{decoded as percent_decoded, hides_structure};
+use super::percent::{decoded as percent_decoded, decoded_anyway, hides_structure};
 use crate::limits::{PATH_READINGS_BYTES_MAX, PATH_READINGS_MAX};
 
 /// What stands for the host in `file://localhost/x`, and for nothing in `file:x`.
@@ -18,6 +18,9 @@ pub(crate) fn readings(text: &str) -> Option<Vec<String>> {
             reading.replace('\\', "/"),
             reading.chars().filter(|letter| !is_dropped(*letter)).collect(),
             reading.split('\0').next().unwrap_or_default().to_owned(),
+            decoded_anyway(reading),
+            reading.chars().map(narrow).collect(),
+            without_trailing_dots(reading),
         ];
         let ways = ways.into_iter().chain(behind_scheme(reading)).chain(behind_process(reading));
         for way in ways {
@@ -41,7 +44,39 @@ fn bare(text: &str) -> &str {
 }
 
 fn is_unseen(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    matches!(
+        letter,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180b}'..='\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// The letter that a wide one becomes where texts are normalized: `／ｅｔｃ` is `/etc`.
+fn narrow(letter: char) -> char {
+    const WIDE_BEFORE_ASCII: u32 = 0xfee0;
+    match letter {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - WIDE_BEFORE_ASCII).unwrap_or(letter),
+        '\u{2024}' => '.',
+        '\u{2044}' | '\u{2215}' => '/',
+        other => other,
+    }
+}
+
+/// The path as systems read it that drop dots and blanks at the end of a step.
+fn without_trailing_dots(text: &str) -> String {
+    let plain = |step: &str| match step.trim_end_matches(['.', ' ']) {
+        "" => step.to_owned(),
+        plain => plain.to_owned(),
+    };
+    text.split('/').map(plain).collect::<Vec<_>>().join("/")
 }
 
 /// Whether some readers drop this character wherever it stands in a text.
@@ -113,8 +148,9 @@ pub(super) fn is_disguised(text: &str) -> bool {
     let is_bare = |text: &str| bare(text) == text;
     !is_bare(text)
         || !is_bare(&percent_decoded(text))
-        || text.chars().any(is_dropped)
+        || text.chars().any(|letter| is_dropped(letter) || narrow(letter) != letter)
         || hides_structure(text)
+        || decoded_anyway(text) != text
         || leads_through_process(text)
 }
 
@@ -194,6 +230,10 @@ mod tests {
             ("x:/etc/passwd", "/etc/passwd"),
             ("jar:file:///etc/x", "/etc/x"),
             ("https:///etc/passwd", "/etc/passwd"),
+            ("/x%ff/../%65tc", "/x\u{fffd}/../etc"),
+            ("%c0%afetc", "/etc"),
+            ("／etc", "/etc"),
+            ("/etc./passwd. ", "/etc/passwd"),
         ];
         for (text, expected) in cases {
             let found = readings(text).unwrap();

@@ -2,6 +2,29 @@
 
 /// The text with `%41` turned into what it means; what means no text stays.
 pub(crate) fn decoded(text: &str) -> String {
+    String::from_utf8(bytes_of(text)).unwrap_or_else(|_| text.to_owned())
+}
+
+/// The same by readers that take codes which mean no text for something: letters in more bytes than they need, and marks for all others.
+pub(super) fn decoded_anyway(text: &str) -> String {
+    let bytes = bytes_of(text);
+    if std::str::from_utf8(&bytes).is_ok() {
+        return text.to_owned();
+    }
+    let mut short = Vec::with_capacity(bytes.len());
+    let mut rest = bytes.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after.split_first()) {
+            (lead @ 0xc0..=0xc1, Some((low @ 0x80..=0xbf, after))) => (((lead & 1) << 6) | (low & 0x3f), after),
+            _ => (*first, after),
+        };
+        short.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&short).into_owned()
+}
+
+fn bytes_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -18,7 +41,7 @@ pub(crate) fn decoded(text: &str) -> String {
             None => bytes.push(*first),
         }
     }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    bytes
 }
 
 /// Whether it has codes in it for what only some readers see: what parts paths, quotes, control characters, and `%` itself.

@@ -144,3 +144,12 @@ pub const AUDIT_TEXT_DEPTH_MAX: usize = 3;
 
 /// Words of one command line, given as a list, that are held against the words before them; longer ones are lists of files.
 pub const AUDIT_COMMAND_WORDS_MAX: usize = 64;
+
+/// The longest word of a command line that is looked at together with the words before it.
+pub const AUDIT_COMMAND_WORD_BYTES_MAX: usize = 1024;
+
+/// The longest text of others that is shown whole with its secrets covered. Of a longer one, such as a frame of the wire, the beginning is shown.
+pub const COVERED_TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The beginning that is shown then.
+pub const COVERED_TEXT_START_BYTES: usize = 64 * 1024;

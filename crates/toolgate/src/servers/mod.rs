@@ -6,6 +6,7 @@ pub mod reference_scope;
 pub mod text;
 
 pub mod secret_look;
+pub(crate) mod secret_name;
 pub(crate) mod secret_text;
 pub(crate) mod shown;
 

@@ -49,6 +49,7 @@ macro_rules! word {
     };
 }
 
+mod by_name;
 mod named;
 mod programs;
 mod tokens;
@@ -98,6 +99,20 @@ fn is_login(text: &str) -> bool {
 /// A word behind `Basic` that has digits and this length is no word of a sentence.
 const LOGIN_BYTES_MIN: usize = 16;
 
+/// Whether a word is none of a sentence: it has digits beside its letters, or signs that no sentence has within a word, or quotes around it.
+fn is_unlike_a_word(text: &str) -> bool {
+    let quoted = text.starts_with(['"', '\'']);
+    let bare = text.trim_matches(['"', '\'']).trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let has = |is_kind: fn(char) -> bool| bare.chars().any(is_kind);
+    let is_sign = |letter: char| "!@#$%^&*+=~".contains(letter);
+    (quoted && !bare.contains(' '))
+        || (bare.chars().count() >= UNLIKE_A_WORD_CHARS
+            && (has(is_sign) || (has(|letter| letter.is_ascii_digit()) && has(char::is_alphabetic))))
+}
+
+/// Shorter words have digits in them for many reasons.
+const UNLIKE_A_WORD_CHARS: usize = 5;
+
 /// A form with what was worked out for it once.
 struct Ready {
     form: &'static Form,
@@ -126,7 +141,7 @@ fn letters(text: &str) -> u64 {
 pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     let small = text.to_ascii_lowercase();
     let has = letters(&small);
-    let mut clean = Cow::Borrowed(text);
+    let mut clean = by_name::blocks_covered(text, &small);
     for ready in FORMS.iter() {
         let has = |(letters, hint): &(u64, Finder<'_>)| letters & !has == 0 && hint.find(small.as_bytes()).is_some();
         if !ready.hints.iter().any(has) {
@@ -137,6 +152,7 @@ pub(crate) fn covered(text: &str) -> Cow<'_, str> {
             None => return Cow::Borrowed(COVERED),
         }
     }
+    clean = by_name::covered(clean, &small);
     // An address whose password is covered looks as if it had one.
     let looks_secret = if clean.contains(COVERED) {
         value_looks_secret(&clean.replace(":[secret]@", "@"))

@@ -53,7 +53,8 @@ impl SimpleCommand {
         match program.literal.as_deref().unwrap_or_default() {
             "grep" => has_letter(&['R']) || has_long(&["--dereference-recursive"]),
             "ls" => {
-                has_letter(&['L', 'H']) && (has_letter(&['R']) || has_long(&["--recursive"]))
+                has_letter(&['L'])
+                    || has_letter(&['H']) && (has_letter(&['R']) || has_long(&["--recursive"]))
                     || has_long(&["--dereference", "--dereference-command-line-symlink-to-dir"])
             }
             "find" => heads().any(|word| matches!(word, "-L" | "-follow")),
@@ -107,8 +108,12 @@ impl Words {
             Some(None) => Kind::NoFile,
             // Where the value of a short option begins is not known here.
             None if text.contains(['/', '\\']) || text.contains("..") => Kind::Unclear,
+            // `git diff -OORDER`.
+            None if program == "git" && text.starts_with("-O") => Kind::File(text.get(2..).unwrap_or_default()),
             // `grep -fPATTERNS`, `grep -rfPATTERNS`.
-            None if program == "grep" => text.split_once('f').map_or(Kind::NoFile, |(_, file)| Kind::File(file)),
+            None if program == "grep" || program.ends_with("/rg") => {
+                text.split_once('f').map_or(Kind::NoFile, |(_, file)| Kind::File(file))
+            }
             None => Kind::NoFile,
         }
     }

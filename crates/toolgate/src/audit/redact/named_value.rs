@@ -3,14 +3,21 @@
 
 use serde_json::{Map, Value};
 
-use super::secret_name::names_a_secret;
+use crate::servers::secret_name::names_a_secret;
 use crate::servers::secret_text::{self, COVERED};
 
 /// Members that name what stands beside them.
 const NAMES: [&str; 8] = ["name", "key", "header", "variable", "field", "label", "attribute", "k"];
 
 /// Members that hold it.
-const VALUES: [&str; 7] = ["value", "values", "val", "v", "default", "content", "secretvalue"];
+const VALUES: [&str; 8] = ["value", "values", "val", "v", "default", "content", "secretvalue", "text"];
+
+/// Members that say into which field of a page something is written.
+const FIELDS: [&str; 10] =
+    ["type", "id", "n", "selector", "element", "locator", "placeholder", "field", "target", "label"];
+
+/// Words in the description of a field that is for a secret.
+const FIELD_WORDS: [&str; 6] = ["password", "passwd", "passcode", "passphrase", "secret", "token"];
 
 /// The private members of a key that is written as JSON.
 const OF_KEYS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
@@ -24,7 +31,14 @@ pub(super) fn cover(members: &mut Map<String, Value>) -> usize {
     let names_one = |(key, value): (&String, &Value)| {
         is_called(&NAMES, key) && value.as_str().is_some_and(|name| !name.contains(' ') && names_a_secret(name))
     };
-    let is_named = members.iter().any(names_one);
+    let describes_one = |(key, value): (&String, &Value)| {
+        let describes = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            FIELD_WORDS.iter().any(|word| text.contains(word))
+        };
+        is_called(&FIELDS, key) && value.as_str().is_some_and(describes)
+    };
+    let is_named = members.iter().any(names_one) || members.iter().any(describes_one);
     let is_key = members.get("kty").is_some_and(Value::is_string);
     let mut covered = 0;
     for (key, value) in members.iter_mut() {

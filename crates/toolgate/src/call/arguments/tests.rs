@@ -181,7 +181,11 @@ fn json_arguments_are_one_object() {
         ("", Err("the arguments are not JSON: EOF while parsing a value (line 1 column 0)")),
         ("{\n  \"a\": 1,\n}", Err("the arguments are not JSON: key must be a string (line 3 column 1)")),
         ("{} {}", Err("the arguments are not JSON: trailing characters (line 1 column 4)")),
-        ("[1]", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not `[1]`")),
+        ("[1]", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not a list")),
+        ("[\"hunter2\"]", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not a list")),
+        ("\"hunter2\"", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not a text")),
+        (" 4711", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not a number")),
+        ("null", Err("the arguments must be a JSON object such as {\"key\": \"value\"}, not `null`")),
         (
             "\"x\u{1b}\"",
             Err(

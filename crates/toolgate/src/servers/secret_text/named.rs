@@ -22,6 +22,16 @@ const NAMES: &[&str] = &[
 
 /// These forms come first, since those behind them leave a covered value alone.
 pub(super) const FORMS: &[Form] = &[
+    // A text that is given to a program that wants one.
+    Form {
+        hints: &["<<<"],
+        pattern: concat!(
+            r"(?is)((?:login|secret|passw|passphrase|token|(?-u:\b)pass(?-u:\b)|(?-u:\b)pw(?-u:\b)|kinit|luks|auth)[^|;&\n]*?<<<\s*)(",
+            word!(),
+            ")"
+        ),
+        left: Left::Value,
+    },
     // A private key or certificate, up to its end.
     Form {
         hints: &["-----begin "],
@@ -34,9 +44,15 @@ pub(super) const FORMS: &[Form] = &[
     Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: Left::Text("${1}[secret]@") },
     // A header, up to the end of its line or of the word it stands in.
     Form {
-        hints: &["authorization", "cookie", "x-"],
-        pattern: r#"(?i)((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token|secret|auth|signature|password))("?\s*[:=]\s*"?)[^"'\r\n]+"#,
+        hints: &["authorization", "cookie", "x-", "authentication"],
+        pattern: r#"(?i)((?:proxy-)?authori[sz]ation|authentication|(?:set-)?cookie|x-[a-z-]*(?:key|token|secret|auth|signature|password|access))("?\s*[:=]\s*["']?)(?:(?:[^"'\r\n]*="[^"\r\n]*")+[^"'\r\n]*|[^"'\r\n]+)"#,
         left: Left::Text("${1}${2}[secret]"),
+    },
+    // A cookie, by what stands behind it.
+    Form {
+        hints: &["; path", "; httponly", "; secure", "; max-age", "; samesite", "; expires"],
+        pattern: r"(?i)([a-z0-9_.-]+=)[^;\s]+(;\s*(?:path|httponly|secure|max-age|samesite|expires)(?-u:\b))",
+        left: Left::Text("${1}[secret]${2}"),
     },
     // The value of something whose name says so, when both stand in one pair of quotes.
     Form {
@@ -53,7 +69,7 @@ pub(super) const FORMS: &[Form] = &[
     Form {
         hints: NAMES,
         pattern: concat!(
-            r#"(?is)((?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)(?:\\*["'])?\s*(?:\+=|:=|=>|[:=])\s*)("#,
+            r#"(?is)((?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)(?:\\*["'])?\s*(?:\+=|\?=|::?=|=>|[:=])\s*)("#,
             word!(),
             ")"
         ),
@@ -117,6 +133,18 @@ pub(super) const FORMS: &[Form] = &[
         hints: &["key=", "code="],
         pattern: r#"(?i)([?&](?:key|code)=)[0-9a-z._~+/%-]{16,}"#,
         left: Left::Text("${1}[secret]"),
+    },
+    // The password of a user, set by a statement, and the key of a file that is a database.
+    Form {
+        hints: &["password for", "key"],
+        pattern: r#"(?i)((?-u:\b)(?:set\s+password\s+for\s+\S+\s*=|pragma\s+key\s*=|attach\s+database\s+\S+(?:\s+as\s+\S+)?\s+key)\s*)("[^"]*"|'[^']*')"#,
+        left: Left::Value,
+    },
+    // A line of a file of logins of databases.
+    Form {
+        hints: &[":5432:", ":5433:", ":6432:", ":*:"],
+        pattern: r"(?m)((?:^|[\s=])[^\s:]+:(?:\*|5432|5433|6432):[^\s:]+:[^\s:]+:)(\S+)",
+        left: Left::Value,
     },
     Form { hints: &["://"], pattern: r"(://)[0-9A-Za-z_-]{20,}@", left: Left::Text("${1}[secret]@") },
 ];
