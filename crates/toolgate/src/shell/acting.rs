@@ -22,6 +22,8 @@ enum Harmless {
     Nothing,
     /// A text that begins with one of these programs.
     Programs(&'static [&'static str]),
+    /// A text that begins so.
+    Beginning(&'static str),
     /// A text without these parts, in lower case.
     Without(&'static [&'static str]),
 }
@@ -141,7 +143,6 @@ const TABLE: &[Acting] = &[
         ..PLAIN
     },
     Acting { programs: &["make", "gmake", "bmake", "remake"], shorts: "f", longs: &["--file", "--makefile"], ..PLAIN },
-    Acting { programs: &["cmake"], shorts: "E", ..PLAIN },
     Acting {
         programs: &["ctest"],
         shorts: "SD",
@@ -158,7 +159,8 @@ const TABLE: &[Acting] = &[
     Acting { programs: &["bazel", "bazelisk", "blaze"], longs: &["--run_under"], ..PLAIN },
     Acting {
         programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"],
-        parts: &["-wrapper", "-specs", "-fplugin"],
+        // `@file` is a file with options.
+        parts: &["-wrapper", "-specs", "-fplugin", "@"],
         ..PLAIN
     },
     Acting { programs: &["wget"], shorts: "e", longs: &["--execute", "--use-askpass"], ..PLAIN },
@@ -179,13 +181,27 @@ const TABLE: &[Acting] = &[
     Acting { programs: &["dpkg"], longs: &["--pre-invoke", "--post-invoke", "--status-logger"], ..PLAIN },
     Acting {
         programs: &["apt", "apt-get", "apt-cache", "aptitude", "apt-mark"],
-        shorts: "oc",
-        longs: &["--option", "--config-file"],
+        shorts: "o",
+        longs: &["--option"],
         harmless: Harmless::Without(&[
             "invoke", "hook", "exec", "bin", "dir", "run", "editor", "pager", "proxy", "methods",
         ]),
         ..PLAIN
     },
+    Acting {
+        programs: &["apt", "apt-get", "apt-cache", "aptitude", "apt-mark"],
+        shorts: "c",
+        longs: &["--config-file"],
+        ..PLAIN
+    },
+    Acting { programs: &["rpm", "rpmbuild"], shorts: "E", longs: &["--eval", "--pipe", "--define", "--load"], ..PLAIN },
+    Acting { programs: &["kubectl", "oc"], longs: &["--exec-command"], ..PLAIN },
+    Acting { programs: &["pip", "pip3"], longs: &["--editor"], ..PLAIN },
+    Acting { programs: &["pylint"], longs: &["--init-hook", "--load-plugins"], ..PLAIN },
+    Acting { programs: &["cloc"], longs: &["--extract-with"], ..PLAIN },
+    Acting { programs: &["groff", "troff", "nroff", "gtroff"], shorts: "U", longs: &["--unsafe"], ..PLAIN },
+    Acting { programs: &["json_pp"], parts: &["eval"], ..PLAIN },
+    Acting { programs: &["cpan"], shorts: "j", ..PLAIN },
     Acting { programs: &["helm"], longs: &["--post-renderer"], ..PLAIN },
     Acting { programs: &["gs"], parts: &["%pipe%"], ..PLAIN },
     Acting { programs: &["psql"], parts: &["\\!", "program", "`", "|", "\\setenv", "\\e"], ..PLAIN },
@@ -205,16 +221,70 @@ const TABLE: &[Acting] = &[
     Acting { programs: &["rg"], longs: &["--pre", "--hostname-bin"], ..PLAIN },
     Acting { programs: &["gnuplot"], shorts: "e", parts: &["system", "`"], ..PLAIN },
     Acting { programs: &["ctags", "etags"], parts: &["--_", "--options"], ..PLAIN },
-    Acting { programs: &["pytest", "py.test"], shorts: "p", parts: &["--pdbcls", "--debugger"], ..PLAIN },
+    Acting {
+        programs: &["pytest", "py.test"],
+        shorts: "p",
+        parts: &["--pdbcls", "--debugger"],
+        harmless: Harmless::Beginning("no:"),
+        ..PLAIN
+    },
 ];
 
 /// Whether some option of a program runs a text, or a word that is not known may be one.
 pub(super) fn acts(program: &str, arguments: &[Word]) -> bool {
     reads_commands(program, arguments)
+        || edits(program, arguments)
+        || clones(program, arguments)
+        // `cmake -E env program`; the letter is part of many names behind `-D`.
+        || (program == "cmake" && arguments.iter().any(|word| word.head == "-E" || word.may_be_any()))
         || TABLE
             .iter()
             .filter(|acting| acting.programs.contains(&program))
             .any(|acting| acting.acts(program, arguments))
+}
+
+/// Names of the options with which a program runs a text.
+pub(super) fn long_options(program: &str) -> impl Iterator<Item = &'static str> {
+    TABLE
+        .iter()
+        .filter(move |acting| acting.programs.contains(&program))
+        .flat_map(|acting| acting.longs.iter().copied())
+}
+
+/// Editors. They take keys from their input, also where that is no terminal: `:!program`.
+const EDITORS: [&str; 19] = [
+    "editor",
+    "elvis",
+    "hx",
+    "jed",
+    "joe",
+    "kak",
+    "mcedit",
+    "nvi",
+    "nvim",
+    "rview",
+    "rvim",
+    "vi",
+    "view",
+    "vile",
+    "vim",
+    "vim.basic",
+    "vim.nox",
+    "vim.tiny",
+    "vimdiff",
+];
+
+fn edits(program: &str, arguments: &[Word]) -> bool {
+    let only_shows = matches!(arguments, [only] if matches!(only.head.as_str(), "--version" | "--help" | "-h"));
+    EDITORS.contains(&program) && !only_shows
+}
+
+/// Whether a program that clones with `git` is given options for it: `gh repo clone x -- -u program`.
+fn clones(program: &str, arguments: &[Word]) -> bool {
+    let is_clone = arguments.iter().any(|word| matches!(word.literal.as_deref(), Some("clone" | "fork")));
+    let is_option = |word: &Word| ["-u", "-c", "--u", "--c", "--t"].iter().any(|it| word.head.starts_with(it));
+    let behind = arguments.iter().skip_while(|word| word.head != "--").skip(1);
+    matches!(program, "gh" | "glab" | "hub") && is_clone && behind.into_iter().any(is_option)
 }
 
 /// Whether a program for databases reads its commands, some of which run programs, from its input.
@@ -265,7 +335,9 @@ impl Acting {
     }
 
     fn has_part(&self, word: &Word) -> bool {
-        !self.parts.is_empty() && {
+        // `make -j"$(nproc)"`: a number of jobs.
+        let is_count = word.literal.is_none() && word.head.starts_with("-j");
+        !self.parts.is_empty() && !is_count && {
             let text = word.shown().split_whitespace().collect::<String>().to_ascii_lowercase();
             self.parts.iter().any(|part| text.contains(part))
         }
@@ -315,6 +387,7 @@ impl Acting {
                     let first = value.split_whitespace().next().unwrap_or_default();
                     programs.contains(&first) && !value.to_ascii_lowercase().contains("command")
                 }
+                Harmless::Beginning(beginning) => value.starts_with(beginning),
                 Harmless::Without(parts) => {
                     let value = value.to_ascii_lowercase();
                     !parts.iter().any(|part| value.contains(part))

@@ -91,6 +91,7 @@ fn is_evaluated(word: &Word) -> bool {
 fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadable> {
     let takes_names = option.is_none_or(|option| arguments.iter().any(|word| word.head.starts_with(option)));
     let may_run = |word: &&Word| match &word.literal {
+        Some(text) if COMMAND_TABLES.iter().any(|table| text.starts_with(table)) => true,
         Some(text) => text.contains('[') && text.contains(['$', '`']),
         // `export NAME=$value` is written out as far as it is a name.
         None => word.head.is_empty() || word.head.contains('['),
@@ -109,15 +110,41 @@ fn check_names(arguments: &[Word], option: Option<&str>) -> Result<(), Unreadabl
     }
 }
 
+/// Variables of `bash` that say which program or text a name stands for.
+const COMMAND_TABLES: [&str; 2] = ["BASH_ALIASES", "BASH_CMDS"];
+
+/// Builtins that set a variable without an assignment.
+const SETTING: [&str; 5] = ["read", "getopts", "mapfile", "readarray", "printf"];
+
+/// Whether a word may be the variable that says where programs are looked for.
+fn sets_path(command: &SimpleCommand) -> bool {
+    let is_setting = command.program().is_some_and(|program| SETTING.contains(&program));
+    is_setting && command.words.iter().skip(1).any(|word| matches!(word.literal.as_deref(), Some("PATH" | "-vPATH")))
+}
+
 /// Whether a test or `printf` may be given an option, and a name with a subscript, that stand elsewhere in the text: `set -- -v 'a[$(…)]'`.
 pub(super) fn check_together(text: &str, commands: &[SimpleCommand]) -> Result<(), Unreadable> {
     if !has_running_subscript(text) {
         return Ok(());
     }
     let is_open = |word: &Word| word.literal.is_none() && "-v".starts_with(word.head.get(..2).unwrap_or(&word.head));
+    // The name in a subscript is calculated like the rest: `x='b[$(…)]'; read 'a[x]'`. It may also be put together.
+    let is_calculated = |word: &Word| match &word.literal {
+        Some(text) => text
+            .split_once('[')
+            .is_some_and(|(_, inner)| inner.contains(|sign: char| sign.is_ascii_alphabetic() || sign == '_')),
+        None => !word.head.is_empty() && !word.head.contains(['=', '%', '/', ' ']),
+    };
     let takes_any = |command: &&SimpleCommand| {
-        let names = command.program().is_some_and(|program| matches!(program, "test" | "[" | "printf" | "wait"));
-        names && command.words.iter().skip(1).any(is_open)
+        let arguments = || command.words.iter().skip(1);
+        let naming = command.program().and_then(|program| NAMING.iter().find(|(name, _)| *name == program));
+        naming.is_some_and(|(_, option)| match option {
+            Some(option) => {
+                arguments().any(is_open)
+                    || (arguments().any(|word| word.head.starts_with(option)) && arguments().any(is_calculated))
+            }
+            None => arguments().any(is_calculated),
+        })
     };
     match commands.iter().find(takes_any) {
         Some(command) => Err(Unreadable::because(format!(
@@ -132,8 +159,11 @@ pub(super) fn check_together(text: &str, commands: &[SimpleCommand]) -> Result<(
 fn has_running_subscript(text: &str) -> bool {
     let text = text.replace(['\\', '\'', '"'], "");
     let is_letter = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-    let mut begins =
-        text.match_indices('[').filter(|(at, _)| text.get(..*at).is_some_and(|it| it.ends_with(is_letter)));
+    // A test has a blank behind the bracket. Without the name before it, a subscript may be put together later.
+    let mut begins = text.match_indices('[').filter(|(at, _)| {
+        text.get(..*at).is_some_and(|it| it.ends_with(is_letter))
+            || text.get(*at + 1..).is_some_and(|it| !it.starts_with(|sign: char| sign.is_whitespace() || sign == '['))
+    });
     begins.any(|(at, _)| {
         let mut depth = 0_usize;
         let rest = text.get(at..).unwrap_or_default();
@@ -146,12 +176,16 @@ fn has_running_subscript(text: &str) -> bool {
             depth == 0
         });
         let inner = end.map_or(rest, |(length, _)| rest.get(..length).unwrap_or_default());
-        inner.contains("$(") || inner.contains('`') || inner.contains("${")
+        inner.contains("$(")
+            || inner.contains("$ (")
+            || inner.contains('`')
+            || inner.contains("${")
+            || inner.ends_with('$')
     })
 }
 
 /// Ends of names of variables whose value other programs run, or take options from.
-const OTHERS_RUN: [&str; 26] = [
+const OTHERS_RUN: [&str; 28] = [
     "ASKPASS",
     "BROWSER",
     "COMMAND",
@@ -159,6 +193,7 @@ const OTHERS_RUN: [&str; 26] = [
     "EDITOR",
     "EXINIT",
     "FLAGS",
+    "GREP",
     "LESS",
     "LESSCLOSE",
     "LESSOPEN",
@@ -170,6 +205,7 @@ const OTHERS_RUN: [&str; 26] = [
     "PAGER",
     "PARALLEL",
     "PRELOAD",
+    "PROG",
     "RSH",
     "RUNNER",
     "SHELL",
@@ -198,7 +234,8 @@ fn is_run_elsewhere(assignment: &str) -> bool {
 }
 
 /// Variables that name files or folders from which programs take what they run.
-const LEADING: [&str; 26] = [
+const LEADING: [&str; 27] = [
+    "APT_CONFIG",
     "BUNDLE_GEMFILE",
     "CLASSPATH",
     "DYLD_INSERT_LIBRARIES",
@@ -240,14 +277,25 @@ fn leads_to_files(assignment: &str) -> bool {
     let Some((name, value)) = assignment.split_once('=') else { return false };
     let (name, value) = (name.trim_end_matches('+'), value.replace(['\'', '"'], ""));
     if INTERPRETER_OPTIONS.contains(&name) {
-        let loads = |piece: &str| LOADING_OPTIONS.iter().any(|option| piece.starts_with(option));
+        // Letters may stand before the one that names a module: `-wMf`, and the dash may be left out.
+        let is_perl_module =
+            |piece: &str| name == "PERL5OPT" && !piece.starts_with("--") && piece.contains(['M', 'm', 'd']);
+        let is_ruby_library = |piece: &str| {
+            name == "RUBYOPT" && !piece.starts_with("--") && !piece.starts_with("-W") && piece.contains('r')
+        };
+        let loads = |piece: &str| {
+            LOADING_OPTIONS.iter().any(|option| piece.starts_with(option))
+                || is_perl_module(piece)
+                || is_ruby_library(piece)
+        };
         return value.split_whitespace().any(loads);
     }
     if name == "PATH" {
+        // An empty one is the folder that the command runs in.
         let is_relative = |folder: &str| {
-            !folder.starts_with(['/', '$', '~']) || folder.starts_with("$PWD") || folder.starts_with("${PWD}")
+            !folder.starts_with(['/', '$', '~']) || ["$PWD", "${PWD}", "$(pwd"].iter().any(|it| folder.starts_with(it))
         };
-        return !value.is_empty() && value.split(':').any(is_relative);
+        return value.split(':').any(is_relative);
     }
     LEADING.contains(&name) && !matches!(value.as_str(), "" | "/dev/null")
 }
@@ -266,6 +314,9 @@ impl SimpleCommand {
         });
         let may_run = |assignment: &str| is_run_elsewhere(assignment) || leads_to_files(assignment);
         if self.assignments.iter().any(|assignment| may_run(assignment)) {
+            return true;
+        }
+        if sets_path(self) {
             return true;
         }
         // Without a program behind them, assignments hold for all that follows.

@@ -190,6 +190,7 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
         shortened || word.head.starts_with("ext::") || word.head.contains("=ext::") || word.head.starts_with("fd::")
     };
     RUNNING.contains(&name)
+        || opens_editor(name, rest)
         || (name != "config" && rest.iter().any(is_marked))
         || match name {
             "submodule" => rest.iter().any(|word| word.literal.as_deref().is_none_or(|text| text == "foreach")),
@@ -208,14 +209,89 @@ fn is_template(word: &Word) -> bool {
     name.len() > 2 && "--template".starts_with(name)
 }
 
+/// Options of `git config` with a value, before the name of the setting.
+const CONFIG_VALUED: [&str; 7] = ["-f", "--file", "--blob", "--type", "--default", "--comment", "--value"];
+
+/// Whether `git config` writes a setting whose value is run. Options only stand before the name.
 fn config_acts(words: &[Word]) -> bool {
-    let reads = |word: &Word| {
-        let text = word.literal.as_deref().unwrap_or_default();
-        ["--get", "--list", "--unset", "-l"].iter().any(|option| text.starts_with(option))
-            || matches!(text, "get" | "list")
+    let mut rest = words;
+    let mut renames = false;
+    while let Some((option, others)) = rest.split_first().filter(|(word, _)| word.head.starts_with('-')) {
+        let head = option.head.as_str();
+        if ["--get", "--list", "--unset", "-l"].iter().any(|reading| head.starts_with(reading)) {
+            return false;
+        }
+        if head == "-e" || (head.len() > 2 && "--edit".starts_with(head)) {
+            return true;
+        }
+        renames |= head.starts_with("--re");
+        rest = others.get(usize::from(CONFIG_VALUED.contains(&head))..).unwrap_or_default();
+    }
+    let Some((first, others)) = rest.split_first() else { return false };
+    let runs = |word: &Word| word.literal.as_deref().is_none_or(|name| !is_harmless(name));
+    match first.literal.as_deref() {
+        // With one word more, these are subcommands; a setting has a dot in its name.
+        Some("get" | "list" | "unset" | "get-color") => false,
+        Some("edit") => true,
+        Some("set") => {
+            let mut names = others.iter().filter(|word| !word.head.starts_with('-'));
+            names.clone().any(|word| word.literal.is_none()) || names.any(runs)
+        }
+        Some("rename-section") => others.iter().any(runs),
+        _ => runs(first) || (renames && others.iter().any(runs)),
+    }
+}
+
+/// Options with which a subcommand needs no editor for its message.
+const MESSAGES: [&str; 12] = [
+    "--message",
+    "--file",
+    "--no-edit",
+    "--reuse-message",
+    "--dry-run",
+    "--fixup",
+    "--short",
+    "--porcelain",
+    "--long",
+    "--help",
+    "--list",
+    "--delete",
+];
+
+/// Whether a subcommand starts an editor, or asks what to do and starts one when told so. Editors take keys from their input, of which some
+/// run a program.
+fn opens_editor(name: &str, rest: &[Word]) -> bool {
+    let heads = || rest.iter().take_while(|word| word.head != "--").map(|word| word.head.as_str());
+    let has_long = |names: &[&str]| {
+        heads().any(|head| {
+            let name = head.split('=').next().unwrap_or_default();
+            name.len() > 3 && names.iter().any(|long| long.starts_with(name))
+        })
     };
-    let names = |word: &Word| !word.head.starts_with('-') && !is_harmless(&word.head);
-    !words.iter().any(reads) && words.iter().any(|word| names(word) || word.head.is_empty())
+    // Letters up to the one that has a value.
+    let has = |letters: &str| {
+        let is_short = |head: &&str| head.starts_with('-') && !head.starts_with("--");
+        heads().filter(is_short).any(|head| {
+            let end = head.find(|letter| "mFCctuS".contains(letter)).map_or(head.len(), |at| at + 1);
+            head.get(1..end).is_some_and(|own| own.contains(|letter| letters.contains(letter)))
+        })
+    };
+    let has_message = || has("mFCh") || has_long(&MESSAGES);
+    let edits = || has("e") || has_long(&["--edit"]);
+    let asks = || has("pi") || has_long(&["--patch", "--interactive"]);
+    match name {
+        "commit" => !has_message() || edits() || asks(),
+        "tag" => ((has("asu") || has_long(&["--annotate", "--sign", "--local-user"])) && !has_message()) || edits(),
+        "rebase" => has("i") || has_long(&["--interactive", "--edit-todo"]),
+        "branch" => has_long(&["--edit-description"]),
+        "notes" => matches!(rest.first().map(|it| it.head.as_str()), Some("add" | "edit" | "append")) && !has_message(),
+        "add" | "stage" => edits() || asks(),
+        "checkout" | "reset" | "restore" => asks(),
+        "stash" => asks() && rest.first().is_none_or(|word| word.head != "show"),
+        "merge" | "pull" | "revert" | "cherry-pick" => edits(),
+        "replace" => has_long(&["--edit"]),
+        _ => false,
+    }
 }
 
 /// Whether all words behind `git` are its own or data.

@@ -3,144 +3,21 @@
 //! The effect of such a text cannot be determined in general. Plain texts, such as `s/a/b/`, are told from those that
 //! may run a program.
 
+use super::interpreters;
 use super::script::Word;
 use super::sed;
-
-/// Interpreters, with the letters and the names of options whose value is a text. Digits at the end of the name are left out.
-const INTERPRETERS: &[(&[&str], &str, &[&str])] = &[
-    (&["python", "pypy", "pythonw", "ipython", "py"], "c", &[]),
-    (&["perl", "raku", "rakudo"], "eE", &[]),
-    (&["ruby", "jruby", "irb", "crystal"], "e", &[]),
-    (&["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"], "ep", &["--eval", "--print"]),
-    (&["php", "php-cgi"], "rBRE", &["--run", "--process-begin", "--process-code", "--process-end"]),
-    (&["lua", "luajit", "texlua"], "e", &[]),
-    (
-        &["rscript", "r", "julia", "ghc", "runghc", "ocaml", "osascript", "groovy", "scala", "kotlin", "elixir", "iex"],
-        "eE",
-        &["--eval", "--print"],
-    ),
-    (&["guile", "clojure", "clj", "bb", "janet", "swift", "racket", "gosh"], "ce", &["--eval"]),
-    (&["sbcl", "clisp", "erl", "octave", "matlab", "scheme"], "xr", &["--eval", "--run", "--load"]),
-    (&["mongosh", "mongo"], "", &["--eval"]),
-    (&["tclsh", "wish", "jshell"], "", &[]),
-];
-
-/// Options of interpreters that show something and end.
-const SHOWING: [&str; 8] = ["--version", "--help", "-V", "-v", "-h", "version", "help", "--help-all"];
 
 /// Whether a program is given a text that may run others, or reads one from its input.
 pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
     match program {
         "sed" | "ssed" | "psed" => sed_runs(arguments),
         name if name.ends_with("awk") => awk_runs(arguments),
-        _ => {
-            let name = program.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.' || sign == '-');
-            let known = INTERPRETERS.iter().find(|(names, ..)| names.contains(&name));
-            known.is_some_and(|(_, letters, longs)| interprets(name, arguments, letters, longs))
-        }
+        _ => interpreters::runs(program, arguments),
     }
 }
-
-fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> bool {
-    let shows = |word: &Word| word.literal.as_deref().is_some_and(|text| SHOWING.contains(&text));
-    if let [only] = arguments
-        && shows(only)
-    {
-        return false;
-    }
-    if preloads(name, arguments) || (name == "perl" && arguments.iter().any(loads_code)) {
-        return true;
-    }
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        if word.may_be_any() || matches!(word.head.as_str(), "-" | "/dev/stdin" | "/proc/self/fd/0") {
-            return true;
-        }
-        let Some(option) = word.head.strip_prefix('-') else {
-            // Of these languages no other file is common than one that runs programs.
-            return matches!(name, "tclsh" | "wish" | "jshell")
-                || (matches!(word.head.as_str(), "eval" | "repl") && matches!(name, "deno"));
-        };
-        if longs.iter().any(|long| word.head.split('=').next() == Some(long)) {
-            return true;
-        }
-        if option.starts_with('-') {
-            continue;
-        }
-        if let Some((_, rest)) = option.split_once(|letter| letters.contains(letter)) {
-            let text = if rest.is_empty() { words.next().map(Word::shown) } else { Some(rest) };
-            return !text.is_some_and(|text| is_plain(name, text)) || words.any(|word| is_code(word, letters));
-        }
-        if option.starts_with('m') && name.starts_with("py") {
-            let module = option.get(1..).filter(|rest| !rest.is_empty()).or_else(|| words.next().map(Word::shown));
-            return module.is_none_or(|module| MODULES_RUNNING.contains(&module));
-        }
-        // The value of another option is not told from a file, unless it is known to take one.
-        if matches!(word.head.as_str(), "-W" | "-X" | "-r" | "-I" | "-C") {
-            words.next();
-        }
-    }
-    // Without a file it reads its input.
-    true
-}
-
-/// Interpreters, with the options that load a file before the script.
-const LOADING: &[(&[&str], &[&str])] = &[
-    (
-        &["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"],
-        &["--require", "--import", "--loader", "--experimental-loader", "--preload", "-r"],
-    ),
-    (&["lua", "luajit", "texlua"], &["-l"]),
-    (&["julia"], &["-L", "--load"]),
-];
-
-/// Whether an option before the script loads a file that runs before it.
-fn preloads(name: &str, arguments: &[Word]) -> bool {
-    const VALUED: [&str; 7] = ["-e", "-p", "-pe", "-C", "--conditions", "--eval", "--print"];
-    let Some((_, loading)) = LOADING.iter().find(|(names, _)| names.contains(&name)) else { return false };
-    let loads = |option: &str| loading.iter().any(|it| option == *it || (it.len() == 2 && option.starts_with(it)));
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let option = word.head.split('=').next().unwrap_or_default();
-        if loads(option) {
-            return true;
-        }
-        if !option.starts_with('-') {
-            return false;
-        }
-        if VALUED.contains(&word.head.as_str()) {
-            words.next();
-        }
-    }
-    false
-}
-
-/// Whether an option of `perl` has a value that is code: a module, a debugger or a separator that is more than a name. Letters before it may
-/// stand in the same word.
-fn loads_code(word: &Word) -> bool {
-    let Some(letters) = word.head.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
-    let Some((at, letter)) = letters.char_indices().find(|(_, letter)| "MmdDVFeEiIx".contains(*letter)) else {
-        return false;
-    };
-    let value = letters.get(at + 1..).unwrap_or_default();
-    let is_name = |sign: char| sign.is_ascii_alphanumeric() || "_:=,./-+".contains(sign);
-    match letter {
-        'M' | 'm' | 'd' | 'D' | 'V' => word.literal.is_none() || !value.chars().all(is_name),
-        'F' => word.literal.is_none() || value.contains(['(', '{', '@', '$', '`']),
-        _ => false,
-    }
-}
-
-/// Whether a later word gives another text.
-fn is_code(word: &Word, letters: &str) -> bool {
-    word.head.starts_with('-') && !word.head.starts_with("--") && word.head.contains(|letter| letters.contains(letter))
-}
-
-/// Modules of Python that run a text.
-const MODULES_RUNNING: [&str; 8] = ["asyncio", "bdb", "code", "pdb", "profile", "cProfile", "timeit", "trace"];
 
 /// Whether a text of a language runs no program, as far as can be told.
-fn is_plain(name: &str, text: &str) -> bool {
+pub(super) fn is_plain(name: &str, text: &str) -> bool {
     if !text.is_ascii() {
         return false;
     }
@@ -291,7 +168,9 @@ fn is_substitution(text: &str) -> bool {
     let Some(sign) = rest.chars().next().filter(char::is_ascii_punctuation) else { return false };
     let mut parts = rest.get(1..).unwrap_or_default().split(sign);
     let (from, to, flags) = (parts.next(), parts.next(), parts.next());
-    let is_inert = |part: &str| !part.contains("(?") && !part.contains("${") && !part.contains('{');
+    // A name with a subscript is calculated, also in a pattern: `$x[system 'y']`.
+    let has_subscript = |part: &str| part.contains('$') && (part.contains('[') || part.contains("->"));
+    let is_inert = |part: &str| !part.contains("(?") && !part.contains('{') && !has_subscript(part);
     from.is_some_and(is_inert)
         && to.is_some_and(is_inert)
         && parts.next().is_none()
@@ -378,8 +257,9 @@ fn without_option(text: &str) -> &str {
 
 fn awk_runs(arguments: &[Word]) -> bool {
     let Some(texts) = scripts(arguments, &AWK) else { return true };
-    let loads =
-        |word: &Word| ["-l", "-i", "-E", "--load", "--inc", "--exe"].iter().any(|option| word.head.starts_with(option));
+    let loads = |word: &Word| {
+        ["-l", "-i", "-E", "-W", "--load", "--inc", "--exe"].iter().any(|option| word.head.starts_with(option))
+    };
     arguments.iter().any(loads) || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
 }
 

@@ -8,6 +8,7 @@
 
 mod reach;
 mod script;
+mod together;
 
 mod builtins;
 mod dialect;
@@ -28,6 +29,7 @@ mod acting;
 mod data;
 mod doubt;
 mod inline;
+mod interpreters;
 mod sed;
 
 mod git;

@@ -1,5 +1,6 @@
 //! Whether a command begins with the words of a rule.
 
+use super::doubt;
 use super::git;
 use super::reach::Reach;
 use super::script::{SimpleCommand, Word, program_name};
@@ -30,7 +31,27 @@ impl SimpleCommand {
             return false;
         }
         let wanted = shlex::split(prefix).unwrap_or_else(|| prefix.split_whitespace().map(str::to_owned).collect());
-        self.holds(&wanted, Likeness::Word)
+        self.holds(&wanted, Likeness::Word) || self.lends(&wanted)
+    }
+
+    /// Whether a variable is the program of a prefix, and its other words stand anywhere: `make CC=npm CFLAGS=publish`. What puts them together
+    /// is another program.
+    fn lends(&self, wanted: &[String]) -> bool {
+        let Some((program, arguments)) = wanted.split_first().filter(|(_, arguments)| !arguments.is_empty()) else {
+            return false;
+        };
+        let is_data = self.program().is_some_and(doubt::is_known);
+        let words = || self.words.iter().skip(1).map(Word::shown);
+        let given = words().filter(|_| !is_data).filter_map(|word| word.split_once('='));
+        let set = self.assignments.iter().filter_map(|assignment| assignment.split_once('='));
+        let values: Vec<&str> =
+            set.chain(given).map(|(_, value)| value.trim_matches(['\'', '"'])).filter(|it| !it.is_empty()).collect();
+        let wanted = |program| Wanted { program, arguments: &[], likeness: Likeness::Word };
+        values.iter().any(|value| wanted(program).is_program(value))
+            && arguments.iter().all(|argument| {
+                let is_argument = |text: &str| text.split(|sign: char| sign.is_whitespace()).any(|it| it == argument);
+                values.iter().any(|value| is_argument(value)) || words().any(is_argument)
+            })
     }
 
     /// Like [`could_hold`](Self::could_hold), but `*` in the pattern stands for anything.
@@ -203,6 +224,12 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     fn could_be(&self, words: &[Word]) -> bool {
         let Some((own, words)) = words.split_first() else { return false };
+        // `git-push` in the folder of such programs is `git push`.
+        if let Some(subcommand) = program_name(own.shown()).strip_prefix("git-").filter(|_| self.is_program("git")) {
+            let words: Vec<Word> =
+                std::iter::once(Word::plain(subcommand, subcommand)).chain(words.iter().cloned()).collect();
+            return self.likeness.could_continue(&words, self.arguments, Skips::LaterOptions);
+        }
         if !self.is_program(own.shown()) {
             return false;
         }
@@ -218,6 +245,12 @@ impl Wanted<'_> {
     }
 
     fn is_program(&self, own: &str) -> bool {
+        // `npx npm@9 publish`: a program with its version.
+        let bare = own.rsplit_once('@').map(|(name, _)| name).filter(|name| !name.is_empty());
+        self.is_named(own) || bare.is_some_and(|name| self.is_named(name))
+    }
+
+    fn is_named(&self, own: &str) -> bool {
         let (name, wanted) = (program_name(own), program_name(self.program));
         match self.likeness {
             Likeness::Word => {

@@ -8,6 +8,7 @@ use super::builtins;
 use super::doubt;
 use super::grammar::{self, Gap, children, text_of};
 use super::script::{SimpleCommand, Unreadable, Wrapping, excerpt};
+use super::together;
 use super::words::is_assignment;
 use super::wrappers;
 use crate::limits::{SHELL_COMMANDS_MAX, SHELL_DEPTH_MAX};
@@ -28,6 +29,7 @@ pub(super) fn commands(text: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
     let mut found = Vec::new();
     read_into(text, &Around::default(), &mut found)?;
     builtins::check_together(text, &found)?;
+    together::mark(text, &mut found);
     Ok(found)
 }
 

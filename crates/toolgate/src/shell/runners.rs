@@ -275,6 +275,8 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     ("oc", &["exec", "run", "debug", "rsh", "edit", "plugin", "ssh"]),
     ("opam", &["exec"]),
     ("pdm", &["run"]),
+    ("pip", &["edit"]),
+    ("pip3", &["edit"]),
     ("pipenv", &["run", "shell"]),
     ("pipx", &["run", "runpip"]),
     ("pixi", &["run"]),
@@ -345,11 +347,27 @@ fn is_marked(arguments: &[Word], mark: &str) -> bool {
 /// Whether a subcommand may be this one. What is only known when it runs may be it, unless another is certain before it.
 fn is_subcommand(arguments: &[Word], mark: &str) -> bool {
     let operands_max = if mark.len() == 1 { 1 } else { SUBCOMMAND_AT_MAX };
-    let is_operand = |word: &&Word| !word.head.starts_with('-');
-    let operands = || arguments.iter().filter(is_operand).take(operands_max);
+    let mut counted = 0;
+    // What follows an option may be its value, or the subcommand.
+    let is_in_reach = |at: usize| {
+        let is_value = at.checked_sub(1).and_then(|at| arguments.get(at)).is_some_and(may_have_value);
+        let is_near = counted < operands_max;
+        counted += usize::from(!is_value);
+        is_near
+    };
+    let is_operand = |(_, word): &(usize, &Word)| !word.head.starts_with('-');
+    let mut is_in_reach = is_in_reach;
+    let near: Vec<&Word> =
+        arguments.iter().enumerate().filter(is_operand).filter(|(at, _)| is_in_reach(*at)).map(|(_, it)| it).collect();
+    let operands = || near.iter().copied();
     let before = operands().take_while(|word| word.literal.is_none());
     let could_be = |word: &Word| !word.names_files() && mark.starts_with(&word.head);
     operands().any(|word| word.literal.as_deref() == Some(mark)) || before.into_iter().any(could_be)
+}
+
+/// Whether the word behind an option may be its value.
+fn may_have_value(option: &Word) -> bool {
+    option.head.starts_with('-') && option.head.len() > 1 && option.head != "--" && !option.head.contains('=')
 }
 
 /// Whether a letter is among the short flags of a word, which may stand together.

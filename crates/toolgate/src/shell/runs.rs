@@ -19,7 +19,42 @@ impl Run {
     fn of_words(words: &[Word]) -> Vec<Self> {
         if words.is_empty() { Vec::new() } else { vec![Self::Words(words.to_vec())] }
     }
+
+    /// Whether it names a program that takes keys on a terminal, some of which run a text: `!program`.
+    pub(super) fn takes_keys(&self) -> bool {
+        let names = |text: &str| text.split(|sign: char| !sign.is_alphanumeric()).any(|it| TAKING_KEYS.contains(&it));
+        match self {
+            Self::Text(text) => names(text),
+            Self::Words(words) => words.iter().any(|word| names(word.shown())),
+        }
+    }
 }
+
+/// Programs that take keys on a terminal, by themselves or through a pager.
+const TAKING_KEYS: [&str; 22] = [
+    "apt",
+    "aptitude",
+    "crontab",
+    "git",
+    "htop",
+    "info",
+    "journalctl",
+    "less",
+    "loginctl",
+    "lynx",
+    "man",
+    "more",
+    "most",
+    "mysql",
+    "nano",
+    "perldoc",
+    "pinfo",
+    "psql",
+    "systemctl",
+    "tig",
+    "top",
+    "w3m",
+];
 
 pub(super) fn not_literal(wrapper: &str) -> Unreadable {
     Unreadable::because(format!("what `{wrapper}` runs is only known when it runs; write it out"))

@@ -217,7 +217,8 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
         || (wrapper.name == "env" && before.values(&["C", "chdir"]).next().is_some());
     let wrapping = if does_more { Wrapping::Opaque } else { wrapper.wrapping };
     let besides = if wrapper.name == "parallel" { rest.to_vec() } else { Vec::new() };
-    Ok(Some(Inner { assignments, besides, ..Inner::of(wrapping, runs) }))
+    let runs_unseen = wrapper.name == "script" && runs.iter().any(Run::takes_keys);
+    Ok(Some(Inner { assignments, besides, runs_unseen, ..Inner::of(wrapping, runs) }))
 }
 
 /// Names of options that `bash` takes behind one dash too: `bash -rcfile x -c y` runs `y`.
