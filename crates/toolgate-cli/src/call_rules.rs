@@ -56,7 +56,7 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     kept_revision::noticed(session);
     let talk = session.printer.talk().clone();
     let audit = session.audit(&setup.env, audit_options(&setup.settings));
-    // A change of the rules stands in the record before the first call that they decide.
+    // Changed rules are recorded before the first call that they decide.
     if let Err(error) = audit.rules_in_force(&setup.rules_in_force(&rulebook)) {
         talk.error(&CommandError::from(error.while_doing("a change of the rules is not in the record")));
     }
@@ -85,12 +85,12 @@ fn common(session: &Session, setup: &Setup, presence: Presence, rulebook: Rulebo
     })
 }
 
-/// Holds calls against the limits of the settings, when there are any.
+/// Checks calls against the limits of the settings, if there are any.
 fn with_alerts(session: &Session, setup: &Setup, audit: FileAudit) -> FileAudit {
     let talk = session.printer.talk().clone();
     let rules = AlertRules::of(&setup.settings);
     rules.problems.iter().for_each(|problem| talk.line(&format!("{} {problem}", talk.paint().yellow("warning:"))));
-    // The variables of a folder's `.env` are none of the command's.
+    // Alert commands must not see the variables of a folder's `.env`.
     let commands = (!rules.is_empty()).then(|| AlertCommands::new(session.env()));
     audit.on_alert(&Arc::new(rules), move |alert| {
         if alert.line {
@@ -104,7 +104,7 @@ fn with_alerts(session: &Session, setup: &Setup, audit: FileAudit) -> FileAudit 
 fn words(unusual: &Unusual) -> Option<String> {
     let (server, tool) = (visible::line(&unusual.server), visible::line(&unusual.tool));
     match unusual.what {
-        // The person knows what they type.
+        // A tool name that the person typed is not unexpected.
         UnusualUse::NewTool if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
         UnusualUse::NewTool => Some(format!("unusual: `{tool}` of {server}, known for weeks, was never called before")),
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),

@@ -1,4 +1,4 @@
-//! The moments in which a revision of the settings and policies is kept: before and after a command that edits them, and when a call is made.
+//! Saves revisions of settings and policies: before and after a command that edits them, and before a call.
 
 use toolgate::revisions::Revisions;
 
@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::exit_code::Ending;
 use crate::session::Session;
 
-/// The cause of a revision that no command of ours made.
+/// The cause of a revision that no toolgate command made.
 pub(crate) const BY_HAND: &str = "changed by hand";
 
 /// The name of a command that edits settings or policies.
@@ -29,7 +29,7 @@ pub(crate) fn name_of(command: &Command) -> Option<&'static str> {
     }
 }
 
-/// Keeps the state before a command edits it. Errors in it are told by the command.
+/// Saves the state before a command edits it. The command itself reports errors in that state.
 pub(crate) fn before(session: &Session, editing: Option<&str>) {
     if editing.is_some() {
         finish_interrupted(session);
@@ -37,7 +37,7 @@ pub(crate) fn before(session: &Session, editing: Option<&str>) {
     }
 }
 
-/// Keeps the state that a command made. A command does not fail because that cannot be done.
+/// Saves the state after a command. A failure to save does not fail the command.
 pub(crate) fn after(session: &Session, editing: Option<&str>, ending: Ending) {
     let Some(name) = editing.filter(|name| ending == Ending::Done && *name != BY_HAND) else { return };
     if let Err(error) = Revisions::open(session.env()).keep(name, None) {
@@ -45,7 +45,7 @@ pub(crate) fn after(session: &Session, editing: Option<&str>, ending: Ending) {
     }
 }
 
-/// Keeps changes by hand since toolgate looked last.
+/// Saves changes that were made by hand since the last run.
 pub(crate) fn noticed(session: &Session) {
     keep_quietly(session);
 }
@@ -56,7 +56,7 @@ fn keep_quietly(session: &Session) {
     }
 }
 
-/// Ends a restoration that a crash interrupted, before settings are read.
+/// Completes a restoration that a crash interrupted, before settings are read.
 pub(crate) fn finish_interrupted(session: &Session) {
     if let Err(error) = Revisions::open(session.env()).finish_interrupted() {
         session

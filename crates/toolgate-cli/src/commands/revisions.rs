@@ -1,4 +1,4 @@
-//! `toolgate revisions`: settings and policies as they were. They are listed, shown, compared, restored and purged; nothing is started.
+//! `toolgate revisions`: lists, shows, compares, restores and purges earlier settings and policies. Starts no server.
 
 mod diff;
 mod purge;
@@ -18,13 +18,13 @@ use crate::printer::Form;
 use crate::session::Session;
 use crate::similar::did_you_mean;
 
-/// Letters of an id that are shown.
+/// Number of characters of an id that are shown.
 const ID_CHARS: usize = 12;
 
-/// List, compare and restore your settings and policies as they were
+/// List, compare and restore earlier versions of your settings and policies
 ///
-/// `settings.json` and the policy files of your own folder are kept before and after a command changes them, and when a
-/// call notices that you changed them. What you allowed and trusted is kept beside them to be compared, and is never restored.
+/// A revision holds `settings.json` and the policy files of your own folder. toolgate saves one before and after a command
+/// changes these files, and when a call notices that you changed them. Grants and trust can be compared, but are never restored.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -49,7 +49,7 @@ enum Command {
     Purge(purge::Arguments),
 }
 
-/// Runs one of them.
+/// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let revisions = Revisions::open(session.env());
     match &arguments.command {
@@ -96,7 +96,7 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-/// The revision that was typed.
+/// The revision with the id that was typed.
 pub(crate) fn find(revisions: &Revisions, word: &str) -> Result<Revision> {
     let listed = revisions.list()?;
     if listed.iter().any(|one| one.id.starts_with(word)) && !word.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) fn find(revisions: &Revisions, word: &str) -> Result<Revision> {
     Err(error.hint(near.unwrap_or_else(|| "`toolgate revisions list` shows them".to_owned())))
 }
 
-/// As much of its id as is shown and typed.
+/// The short id, as it is shown and typed.
 pub(crate) fn short(revision: &Revision) -> &str {
     revision.id.get(..ID_CHARS).unwrap_or(&revision.id)
 }
@@ -117,7 +117,7 @@ fn time(revision: &Revision) -> String {
     time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }
 
-/// The members of a revision in every listing.
+/// The members of a revision in JSON listings.
 fn write_head(object: &mut ObjectWriter<'_>, revision: &Revision) -> std::io::Result<()> {
     object.string("id", short(revision))?;
     object.string("hash", &revision.id)?;

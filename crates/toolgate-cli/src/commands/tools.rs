@@ -86,7 +86,7 @@ struct Listing<'a> {
     troubles: Troubles,
     waiting: Waiting,
     clock: Arc<dyn Clock>,
-    /// Servers that are written and not used.
+    /// Configured servers that are not used.
     held_back: &'a [&'a SetAside],
 }
 
@@ -223,7 +223,7 @@ impl Listing<'_> {
         self.troubles.judge(&views)
     }
 
-    /// Says why there is not even a server to list.
+    /// Explains why there is no server to list.
     fn tell_why_nothing(&self, talk: &Talk) {
         if self.held_back.is_empty() {
             talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");

@@ -1,4 +1,4 @@
-//! `toolgate audit show --permissions`: changes of what is permitted, with person, time and reason.
+//! `toolgate audit show --permissions`: changes of permissions, with person, time and reason.
 
 use toolgate::RawJson;
 use toolgate::audit::{AuditLog, Query, StoredChange};
@@ -13,7 +13,7 @@ use crate::limits::AUDIT_ABOUT_CHARS_MAX;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Shows the changes that are wanted.
+/// Prints the changes that match the options.
 pub(super) fn run(session: &mut Session, query: &Query) -> Result<Ending> {
     let mut changes: Vec<StoredChange> = Vec::new();
     let unreadable = AuditLog::open(session.env())?.each_change(query, |change| {

@@ -32,7 +32,7 @@ pub(crate) struct Checkup {
     pub(crate) environment: ChildVariables,
     pub(crate) offers: Option<String>,
     pub(crate) problems: Vec<String>,
-    /// Tools that its lists hide, and why.
+    /// Tools that the lists of the server hide, each with the reason.
     pub(crate) hidden: Vec<String>,
     pub(crate) error: Option<String>,
     pub(crate) stderr: String,

@@ -17,13 +17,13 @@ use super::import_policy::{Beside, permits, rules_of, trouble_of};
 use crate::commands::mcp::import_files::{Source, text_of};
 use crate::commands::mcp::scope::Target;
 
-/// The file of decisions about folders, beside the settings.
+/// Name of the file with decisions about folders, beside the settings.
 const FOLDERS_FILE: &str = "trustedFolders.json";
 
 /// Everything that is imported besides the servers, and everything that is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Keys of the settings.
+    /// Settings keys.
     pub(crate) keys: Vec<KeyTaken>,
     /// Policy files.
     pub(crate) policies: Vec<PolicyTaken>,
@@ -35,24 +35,24 @@ pub(crate) struct Taken {
     pub(crate) noted: Vec<String>,
 }
 
-/// A key with entries to be added, or a switch to be turned on when there are none.
+/// A settings key with the entries to add. Without entries it is a switch to turn on.
 #[derive(Debug)]
 pub(crate) struct KeyTaken {
-    /// Such as `tools.exclude`.
+    /// The key, such as `tools.exclude`.
     pub(crate) key: &'static str,
-    /// The entries.
+    /// Entries to add.
     pub(crate) entries: Option<Vec<String>>,
 }
 
 /// A policy file.
 #[derive(Debug)]
 pub(crate) struct PolicyTaken {
-    /// The policy file of Gemini CLI.
+    /// Path of the policy file of Gemini CLI.
     pub(crate) from: PathBuf,
-    /// The policy file to be written.
+    /// Path of the policy file to write.
     pub(crate) to: PathBuf,
     pub(crate) text: String,
-    /// Whether the same text is there already.
+    /// Whether that file exists with the same text.
     pub(crate) is_there: bool,
 }
 
@@ -93,7 +93,7 @@ impl Taken {
         taken
     }
 
-    /// Whether there is nothing to tell of.
+    /// Whether there is nothing to report.
     pub(crate) const fn is_empty(&self) -> bool {
         let is_nothing_taken = self.keys.is_empty() && self.policies.is_empty() && self.folders.is_empty();
         is_nothing_taken && self.lost.is_empty() && self.noted.is_empty()
@@ -132,7 +132,7 @@ impl Taken {
         }
     }
 
-    /// A list of which each entry restricts.
+    /// Takes over a list whose entries restrict.
     fn added(&mut self, key: &'static str, wanted: Vec<String>, text: &str) {
         let there = listed(text, key).unwrap_or_default();
         let known: BTreeSet<&String> =
@@ -144,7 +144,7 @@ impl Taken {
         }
     }
 
-    /// A list of all there may be: beside another one it cannot be taken over.
+    /// Takes over a list that names everything allowed. It cannot be combined with an existing one.
     fn narrowed(&mut self, key: &'static str, wanted: Option<Vec<String>>, text: &str) {
         let Some(wanted) = wanted else { return };
         match listed(text, key) {
@@ -157,7 +157,7 @@ impl Taken {
         }
     }
 
-    /// The policies in the folder beside the settings.
+    /// Takes over the policies in the folder beside the settings.
     fn policies_beside(&mut self, settings: &Path, env: &HostEnv) -> Vec<PolicyTaken> {
         let folder = settings.with_file_name(POLICIES_FOLDER);
         let mut found = Vec::new();
@@ -228,7 +228,7 @@ impl Taken {
         }
     }
 
-    /// Writes the keys into the text of the settings.
+    /// Adds the keys to the text of the settings.
     pub(crate) fn write_keys(&self, text: String) -> Result<String, EditError> {
         self.keys.iter().try_fold(text, |text, taken| {
             let path: Vec<&str> = taken.key.split('.').collect();
@@ -271,7 +271,7 @@ fn value(text: &str, key: &str) -> Option<Json> {
     get(text, &key.split('.').collect::<Vec<_>>()).ok().flatten()
 }
 
-/// The entries of a list; a text alone is a list of one.
+/// The entries of a list. A single text counts as a list of one.
 fn listed(text: &str, key: &str) -> Option<Vec<String>> {
     match value(text, key)? {
         Json::Text(one) => Some(vec![one]),

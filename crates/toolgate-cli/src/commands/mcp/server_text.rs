@@ -33,7 +33,7 @@ pub(crate) struct Offering<'a> {
     prompts: Vec<&'a CatalogPrompt>,
     resources: Vec<&'a CatalogResource>,
     skipped: Vec<String>,
-    /// Tools that lists or rules hide, and why.
+    /// Tools that lists or rules hide, each with the reason.
     hidden: Vec<(&'a str, String)>,
     /// Prompts whose command in the session is not their name, and that command.
     commands: Vec<(&'a str, &'a str)>,
@@ -65,7 +65,7 @@ impl<'a> Offering<'a> {
         Self { commands: others.map(|command| (&*command.prompt.name, &*command.name)).collect(), ..self }
     }
 
-    /// Tools that are hidden, and why.
+    /// Prints the hidden tools, each with the reason.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
         self.hidden.iter().map(|(tool, why)| (*tool, why.as_str()))
     }
@@ -85,7 +85,7 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
-    /// The reason in words, with the place that says so.
+    /// The reason as text, with file and line.
     pub(crate) why: Option<String>,
     /// When it is tried again, in words.
     pub(crate) next_attempt: Option<String>,

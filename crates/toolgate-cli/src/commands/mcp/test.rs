@@ -185,7 +185,7 @@ struct Report<'a> {
     failure: Option<CommandError>,
     /// It is there, but this is wrong with it.
     problems: Vec<String>,
-    /// Tools that lists or rules hide, and why.
+    /// Tools that lists or rules hide, each with the reason.
     hidden: Vec<String>,
     /// The end of what it wrote to stderr.
     stderr: String,

@@ -1,4 +1,4 @@
-//! `toolgate policy preset`: policies to start from, with comments. They are listed, printed and written.
+//! `toolgate policy preset`: lists, prints and writes commented policies to start from.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Which one
     #[arg(value_parser = PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.name)))]
     name: Option<String>,
-    /// The name of the server in your settings, for a preset about a kind of server
+    /// The name of the server in your settings, for a preset about one kind of server
     #[arg(long = "for", value_name = "SERVER", requires = "name")]
     server: Option<String>,
     /// Write it there; without a path, among your own policies
@@ -83,7 +83,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     Ok(Ending::Done)
 }
 
-/// The part of a file name that a server's name gives.
+/// A server's name as part of a file name.
 fn plain(server: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     server.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect()

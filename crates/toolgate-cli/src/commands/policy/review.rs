@@ -1,4 +1,4 @@
-//! `toolgate policy review`: what is permitted and not needed, with what could stand in its place. Exit code 9 when there is some.
+//! `toolgate policy review`: finds permissions that are not needed and proposes replacements. Exit code 9 when it finds some.
 
 mod findings;
 mod mend;
@@ -23,10 +23,10 @@ use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Find what is permitted and not needed
+/// Find permissions that are not needed
 ///
-/// Grants that nothing used, that have expired or that no longer count; allows that no recorded call needed, or that are
-/// broader than the calls that used them. Each with what could stand in its place. Restrictions are left alone.
+/// Reports grants that have expired, are suspended or were not used, and allows that no recorded call needed or that are
+/// broader than the calls that used them. Each finding has a proposed replacement. Restrictions are never reported.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -39,10 +39,10 @@ Examples:
   toolgate policy review --write --reason 'spring cleaning'"
 )]
 pub(crate) struct Arguments {
-    /// The time without use after which something is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
+    /// The time without use after which a permission is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     since: String,
-    /// Revoke and narrow what is found
+    /// Revoke or narrow what is found
     #[arg(long)]
     write: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `toolgate policy suggest`: rules that would have allowed what was allowed by hand, with the evidence for each and its reach.
+//! `toolgate policy suggest`: proposes rules for calls that were allowed by hand, with the evidence and the reach of each.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,14 +20,14 @@ use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// The file that `--write` adds to.
+/// Name of the file that `--write` adds to.
 const FILE: &str = "suggested.toml";
 
 /// Suggest rules for what you have been allowing by hand
 ///
-/// Each rule permits the calls that you allowed: their values while they are few, else the folder that paths have in
-/// common or the words that commands begin with. It is shown what a rule permits besides. Those with the most evidence
-/// and the least risk stand first; where no narrow rule is possible, a comment tells why.
+/// A rule permits the calls that you allowed: their values while they are few, otherwise the common folder of paths or the
+/// common first words of commands. Each suggestion shows what it permits besides. Rules with the least risk and the most
+/// evidence come first. Where no narrow rule is possible, a comment gives the reason.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -47,14 +47,14 @@ pub(crate) struct Arguments {
     /// Add the rules to your policies
     #[arg(long)]
     write: bool,
-    /// Only these, by their numbers
+    /// Add only these, by number
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pick: Vec<usize>,
     #[command(flatten)]
     reason: Reason,
 }
 
-/// The risk that a rule permits something that the person never looked at.
+/// The risk that a rule permits a call that the person never saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Risk {
     Low,
@@ -62,13 +62,13 @@ enum Risk {
     High,
 }
 
-/// A suggestion with what speaks for it and against it.
+/// A suggestion with its evidence.
 struct Weighed {
     suggestion: Suggestion,
     risk: Risk,
-    /// On how many days such calls were allowed.
+    /// Number of days on which such calls were allowed.
     days: usize,
-    /// Calls that it would permit and that were refused or denied.
+    /// Number of refused or denied calls that it would permit.
     refused: usize,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     Ok(Ending::Done)
 }
 
-/// Suggestions, those with the least risk and the most evidence first; what is no rule stands at the end.
+/// The suggestions, least risk and most evidence first; those without a rule come last.
 fn weigh(recorded: Recorded<'_>, allowed: &[StoredCall], refused: &[StoredCall]) -> Vec<Weighed> {
     let calls: Vec<AllowedCall> = allowed
         .iter()
@@ -175,7 +175,7 @@ impl Weighed {
         }
         let days = counted(self.days, "day");
         let mut lines = vec![format!("# {number}. you allowed this {calls} by hand, on {days}; risk: {}", self.risk())];
-        // Names in it were made visible where they were written, and hold no line ends.
+        // Names were escaped when they were recorded, and contain no line breaks.
         lines.extend(
             self.suggestion.permits.iter().map(|permits| format!("#    it also permits {}", one_line(permits))),
         );
@@ -232,7 +232,7 @@ fn print(session: &mut Session, weighed: &[Weighed]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the rules that are not there yet to a policy file of the person.
+/// Adds the new rules to the person's policy file of suggestions.
 fn write(session: &Session, arguments: &Arguments, weighed: &[Weighed]) -> Result<()> {
     let is_picked = !arguments.pick.is_empty();
     let is_meant = |one: &&Weighed| one.suggestion.is_rule() && (is_picked || one.risk < Risk::High);

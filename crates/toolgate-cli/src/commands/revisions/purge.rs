@@ -1,4 +1,4 @@
-//! `toolgate revisions purge`: takes revisions off the disk, with what only they had in them.
+//! `toolgate revisions purge`: deletes revisions from the disk, with file contents that no other revision has.
 
 use clap::Args;
 use toolgate::revisions::{Revision, Revisions};
@@ -11,7 +11,7 @@ use crate::listing::counted;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Take revisions off the disk
+/// Delete revisions from the disk
 #[derive(Debug, Args)]
 #[command(after_help = "Settings in force are never changed by this.
 
@@ -21,16 +21,16 @@ Examples:
   toolgate revisions purge --older-than 90d
   toolgate revisions purge --all")]
 pub(super) struct Arguments {
-    /// The revisions
+    /// The revisions to delete
     #[arg(value_name = "ID", conflicts_with_all = ["keep", "older_than", "all"])]
     revisions: Vec<String>,
-    /// All but the newest so many
+    /// Delete all but the newest COUNT
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["older_than", "all"])]
     keep: Option<usize>,
-    /// All that were kept before then: 90d, or a time such as 2026-01-31T12:00:00Z
+    /// Delete those from before then: 90d, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "WHEN", conflicts_with = "all")]
     older_than: Option<String>,
-    /// All there are
+    /// Delete every revision
     #[arg(long)]
     all: bool,
 }

@@ -1,4 +1,4 @@
-//! Mending what a review found: grants are taken back, rules are taken out of their files and narrower ones put in their place.
+//! Applies the findings of a review: revokes grants, and replaces rules in their files by narrower ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::listing::counted;
 use crate::permission_record::Reason;
 use crate::session::Session;
 
-/// The comment above what was taken out.
+/// The comment above a rule that was taken out.
 const TAKEN_OUT: &str = "# Taken out by `toolgate policy review --write`:";
 
-/// Mends all of it. How many findings that was.
+/// Applies all findings. Returns their number.
 pub(super) fn all(session: &Session, reason: &Reason, found: &[Finding]) -> Result<usize> {
     let mut mended = 0;
     let mut by_file: BTreeMap<&Path, Vec<(usize, &str)>> = BTreeMap::new();
@@ -47,7 +47,7 @@ pub(super) fn all(session: &Session, reason: &Reason, found: &[Finding]) -> Resu
     Ok(mended)
 }
 
-/// The text of a policy file with these rules as comments, and other rules behind them.
+/// The text of a policy file with these rules commented out, followed by other rules.
 fn without(text: &str, rules: &[(usize, &str)]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut rules: Vec<(Range<usize>, &str)> =
@@ -76,7 +76,7 @@ fn without(text: &str, rules: &[(usize, &str)]) -> String {
     out
 }
 
-/// The lines of the rule that begins in a line, counted from 1, without the comments of what comes behind it.
+/// The lines of the rule that begins at a line, counted from 1. Comments of the next rule are left out.
 fn block(lines: &[&str], line: usize) -> Option<Range<usize>> {
     let start = line.checked_sub(1)?;
     let is_next = |line: &&str| {
