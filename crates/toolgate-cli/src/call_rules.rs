@@ -58,7 +58,7 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     let audit = session.audit(&setup.env, audit_options(&setup.settings));
     // Changed rules are recorded before the first call that they decide.
     if let Err(error) = audit.rules_in_force(&setup.rules_in_force(&rulebook)) {
-        talk.error(&CommandError::from(error.while_doing("a change of the rules is not in the record")));
+        talk.error(&CommandError::from(error.while_doing("cannot record the changed rules")));
     }
     let rules = common(session, setup, presence, rulebook)?;
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
@@ -106,7 +106,7 @@ fn words(unusual: &Unusual) -> Option<String> {
     match unusual.what {
         // A tool name that the person typed is not unexpected.
         UnusualUse::NewTool if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
-        UnusualUse::NewTool => Some(format!("unusual: `{tool}` of {server}, known for weeks, was never called before")),
+        UnusualUse::NewTool => Some(format!("unusual: first call of `{tool}`, although {server} has been in use for weeks")),
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),
         UnusualUse::FirstWriteAfterReads => {
             Some(format!("unusual: `{tool}` may change something, and {server} was only read from before"))

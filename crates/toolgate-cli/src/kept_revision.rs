@@ -41,7 +41,7 @@ pub(crate) fn before(session: &Session, editing: Option<&str>) {
 pub(crate) fn after(session: &Session, editing: Option<&str>, ending: Ending) {
     let Some(name) = editing.filter(|name| ending == Ending::Done && *name != BY_HAND) else { return };
     if let Err(error) = Revisions::open(session.env()).keep(name, None) {
-        tracing::warn!("no revision of the settings is kept: {error}");
+        tracing::warn!("cannot save a revision of the settings: {error}");
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn noticed(session: &Session) {
 
 fn keep_quietly(session: &Session) {
     if let Err(error) = Revisions::open(session.env()).keep(BY_HAND, None) {
-        tracing::debug!(%error, "no revision of the settings is kept");
+        tracing::debug!(%error, "cannot save a revision of the settings");
     }
 }
 
@@ -62,6 +62,6 @@ pub(crate) fn finish_interrupted(session: &Session) {
         session
             .printer
             .talk()
-            .error(&CommandError::from(error.while_doing("a restoration that was interrupted cannot be ended")));
+            .error(&CommandError::from(error.while_doing("an interrupted restoration cannot be completed")));
     }
 }

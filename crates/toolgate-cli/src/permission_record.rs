@@ -59,6 +59,6 @@ impl Reason {
 /// Records a change outside of a session.
 pub(crate) fn record(env: &HostEnv, talk: &Talk, change: &PermissionChange) {
     if let Err(error) = change.write(env) {
-        talk.error(&CommandError::from(error.while_doing("the change was made, and is not in the record")));
+        talk.error(&CommandError::from(error.while_doing("the change took effect, but cannot be recorded")));
     }
 }

@@ -119,7 +119,7 @@ pub(crate) fn print(found: &[Unmatched], printer: &mut Printer) -> Result<()> {
     }
     match found.len().saturating_sub(UNMATCHED_LISTED_MAX) {
         0 => Ok(()),
-        more => printer.line(&format!("  and {more} more that fit nothing; `--json` lists them all")),
+        more => printer.line(&format!("  and {more} more that match nothing; `--json` lists them all")),
     }
 }
 

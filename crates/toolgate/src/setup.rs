@@ -76,8 +76,8 @@ impl Setup {
         if env.dirs.home.as_deref() != Some(env.dirs.user.as_path())
             && let Err(error) = own_files::narrow(&env.dirs.user)
         {
-            let what = format!("cannot keep {} from others: {error}", env.dirs.user.display());
-            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns what is in it"));
+            let what = format!("cannot restrict access to {}: {error}", env.dirs.user.display());
+            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns its files"));
         }
         let folder = trust::judge(env, &settings, options.trust_folder)?;
         if folder.is_trusted() {

@@ -31,7 +31,7 @@ const ID_CHARS: usize = 12;
     after_help = "Examples:
   toolgate revisions                                  all of them, the newest first
   toolgate revisions diff 3fa9c1                      what changed since then
-  toolgate policy simulate --against 3fa9c1           which calls it would decide otherwise
+  toolgate policy simulate --against 3fa9c1           which calls it would decide differently
   toolgate revisions restore 3fa9c1 --reason 'too wide'"
 )]
 pub(crate) struct Arguments {
@@ -76,7 +76,7 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     if listed.is_empty() {
-        printer.talk().line("there are no revisions yet: nothing of your own has been written");
+        printer.talk().line("there are no revisions yet: you have no settings or policies");
         return Ok(Ending::Done);
     }
     let row = |revision: &Revision| {
@@ -92,7 +92,7 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
     for line in table(&["ID", "KEPT", "FILES", "BY", "REASON"], rows, printer.terminal().columns) {
         printer.line(&line)?;
     }
-    printer.talk().line("the first one is in force now; `toolgate revisions restore ID` goes back to another");
+    printer.talk().line("the first one is the current state; `toolgate revisions restore ID` restores another");
     Ok(Ending::Done)
 }
 

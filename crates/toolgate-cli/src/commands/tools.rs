@@ -226,7 +226,7 @@ impl Listing<'_> {
     /// Explains why there is no server to list.
     fn tell_why_nothing(&self, talk: &Talk) {
         if self.held_back.is_empty() {
-            talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");
+            talk.line("no tools: no server is in use; `toolgate mcp list` shows the configured ones");
         }
         for one in self.held_back.iter().take(HELD_BACK_NAMED_MAX) {
             talk.line(&visible::line(&format!("no tools of {}: {}", one.name, why_held_back(one))));

@@ -171,7 +171,7 @@ impl Looked {
             && self.folder.unconfirmed().is_empty()
             && !arguments.parent;
         let error = (!is_settled).then(|| {
-            let message = format!("nothing was decided about {}: no terminal to ask on", shown(self.folder.path()));
+            let message = format!("no decision about {}: there is no terminal to ask on", shown(self.folder.path()));
             let error = CommandError::new(Ending::Untrusted, "untrusted", message);
             error.hint("add `--yes` to trust it without a question")
         });

@@ -59,7 +59,7 @@ fn commands_that_change_permissions_are_recorded_with_their_reason() {
         json!(["trust", folder, null, "TRUST_FOLDER", "reviewed"]),
         json!(["distrust", folder, "TRUST_FOLDER", "DO_NOT_TRUST", null]),
         json!(["trust_revoked", folder, "DO_NOT_TRUST", null, null]),
-        json!(["settings", "MCP server files written into your settings", null, null, "for reports"]),
+        json!(["settings", "MCP server files added to your settings", null, null, "for reports"]),
         json!(["settings", "MCP server files disabled", null, null, null]),
         json!(["settings", "MCP server files enabled", null, null, null]),
         json!(["settings", "MCP server files removed from your settings", null, null, null]),
@@ -79,7 +79,7 @@ fn nothing_is_shown_where_nothing_changed() {
     let room = Room::new();
     assert_eq!(changes(&room), Vec::<Value>::new());
     let output = room.run("audit show --permissions");
-    assert!(output.stderr.contains("no such changes of permissions are recorded"), "{}", output.transcript());
+    assert!(output.stderr.contains("no matching changes of permissions are recorded"), "{}", output.transcript());
 }
 
 const CALL: &str = "call echo message=x --yes";
@@ -107,7 +107,7 @@ fn rules_that_changed_are_recorded_with_their_impact() {
     assert_eq!((&made["impact"]["different"], &made["impact"]["cases"]), (&json!(1), &case("ask", "deny", 1)));
     assert_eq!((&gone["impact"]["different"], &gone["impact"]["cases"]), (&json!(2), &case("deny", "ask", 2)));
     let shown = room.run("audit show --permissions").stdout;
-    assert!(shown.contains("decides 2 of 3 calls of the last 7 days otherwise"), "{shown}");
+    assert!(shown.contains("decides 2 of 3 calls of the last 7 days differently"), "{shown}");
 }
 
 #[test]

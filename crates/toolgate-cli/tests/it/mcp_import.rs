@@ -301,7 +301,7 @@ fn what_gemini_cli_holds_back_comes_along() {
         "gemini-cli-settings.toml from ",
         "DO_NOT_TRUST for ",
         "TRUST_FOLDER for ",
-        "TRUST_PARENT for /srv/all: `toolgate trust /srv/all` looks at what it brings and asks",
+        "TRUST_PARENT for /srv/all: review the folder with `toolgate trust /srv/all`",
     ] {
         assert!(shown.stdout.contains(said), "{said}\n{}", shown.transcript());
     }
@@ -341,14 +341,14 @@ fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
     type Policies = &'static [(&'static str, &'static str)];
     let cases: [(Policies, &str, &str); 5] = [
-        (&[], r#"{"policyPaths": ["/dev/null"]}"#, "policies: `policyPaths` of your settings names others"),
+        (&[], r#"{"policyPaths": ["/dev/null"]}"#, "policies: `policyPaths` of your settings names other files"),
         (&[("look.toml", LOOK)], "{}", "Write two rules"),
         (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
-        (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`, because your settings have another list there"),
+        (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`: your settings have a different list"),
         (
             &[],
             r#"{"tools": {"core": ["glob", "read_file"]}}"#,
-            "`tools.core`, because your settings have another list there",
+            "`tools.core`: your settings have a different list",
         ),
     ];
     for (policies, before, said) in cases {
@@ -357,7 +357,7 @@ fn trust_does_not_come_without_its_restrictions() {
         let output = room.run("mcp import --from gemini-cli --yes");
         assert_eq!(output.code(), Some(0), "{}", output.transcript());
         assert!(output.stdout.contains(said), "{said}\n{}", output.transcript());
-        assert!(output.stdout.contains("not trusted here, because this is not taken over"), "{}", output.transcript());
+        assert!(output.stdout.contains("not trusted here, because these restrictions are not imported"), "{}", output.transcript());
         let now: Value = serde_json::from_str(&settings(&room)).unwrap();
         assert_eq!(now["mcpServers"]["notes"], json!({"command": "notes-server"}), "{now:#}");
         assert_eq!(now["tools"]["exclude"], json!(["delete_all"]), "{now:#}");

@@ -127,7 +127,7 @@ fn homes() -> [Home; 3] {
             stays_behind: Some("git "),
             said: &[
                 "look.toml: line 3: `argsPattern` uses look-around",
-                "not trusted here, because this is not taken over",
+                "not trusted here, because these restrictions are not imported",
             ],
         },
     ]

@@ -99,7 +99,7 @@ impl StateKey {
         let asked: Vec<(String, String)> = asked.collect::<Option<_>>().ok_or_else(refused)?;
         let answers = members(shape.answers).ok_or_else(refused)?;
         if !self.spent.spend(Issued { by: shape.by, at: shape.at }) {
-            let what = "`requestState` was used before, or is older than what is remembered: make the request anew";
+            let what = "`requestState` was already used, or is too old: send the request again";
             return Err(RpcError::invalid_params(what));
         }
         Ok(Input { asked, answers, state: shape.state })

@@ -45,7 +45,7 @@ impl AlertCommands {
         running.threads.retain(|thread| !thread.is_finished());
         running.started.retain(|start| start.elapsed() < Duration::from_secs(60));
         if running.threads.len() >= ALERT_COMMANDS_MAX || running.started.len() >= ALERT_COMMANDS_PER_MINUTE_MAX {
-            tracing::warn!("the command of the alert {} is not run: too many of them are", alert.name);
+            tracing::warn!("the command of the alert {} was not started: too many are running", alert.name);
             return;
         }
         let started = self.command(command).spawn();

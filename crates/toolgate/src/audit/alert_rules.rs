@@ -172,16 +172,16 @@ impl AlertRules {
             if let Some(limit) = Limit::of(key_of(member), &member.value.value) {
                 limits.push(limit);
             } else if !base.take(key_of(member), &member.value.value) {
-                let what = format!("`{}` is not known there, or has a value that it cannot have", key_of(member));
+                let what = format!("`{}` is an unknown key or has an invalid value", key_of(member));
                 self.problem(layer, member.value.at.line, &what);
             }
         }
         if limits.is_empty() {
-            self.problem(layer, line, "it has no limit, such as `callsPerMinute`");
+            self.problem(layer, line, "no limit is set, such as `callsPerMinute`");
         }
         for limit in limits {
             if self.rules.len() >= ALERT_RULES_MAX {
-                return self.problem(layer, line, "more limits than are looked at");
+                return self.problem(layer, line, "too many limits; this one is ignored");
             }
             let name = if base.name.is_empty() { limit.as_str().to_owned() } else { base.name.clone() };
             self.rules.push(AlertRule { name, limit, ..base.clone() });

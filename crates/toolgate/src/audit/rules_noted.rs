@@ -161,7 +161,7 @@ impl Noted {
     /// Keeps what is known from now on.
     pub(super) fn keep(&self, folder: &AuditFolder) -> Result<()> {
         let text = serde_json::to_string(&self.known)
-            .map_err(|error| Error::new(ErrorKind::State, format!("the rules cannot be noted: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::State, format!("cannot save the hashes of the rules: {error}")))?;
         let write = |_: Option<&str>| Ok(Some(text));
         state_file::update(&folder.rules(), Privacy::Owner, AUDIT_NOTED_RULES_BYTES_MAX, write)
     }

@@ -192,7 +192,7 @@ impl Grants {
     /// unchanged.
     pub fn trust_hints(&self, reading: ReadingTools<'_>) -> Result<Grant> {
         if reading.tools.is_empty() {
-            let message = format!("server `{}` marks none of its tools as reading", reading.server);
+            let message = format!("server `{}` marks none of its tools as read-only", reading.server);
             return Err(Error::new(ErrorKind::State, message).about(reading.server));
         }
         let grant = Grant {

@@ -65,7 +65,7 @@ impl Log {
         };
         let log: Self = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
         if log.version != VERSION {
-            return Err(wrong(&format!("version {} is not known here, only {VERSION}", log.version)));
+            return Err(wrong(&format!("version {} is not supported, only {VERSION}", log.version)));
         }
         Ok(log)
     }
@@ -79,7 +79,7 @@ impl Log {
         }
         loop {
             let text = serde_json::to_string_pretty(self)
-                .map_err(|error| Error::new(ErrorKind::State, format!("the revisions cannot be written: {error}")))?;
+                .map_err(|error| Error::new(ErrorKind::State, format!("cannot write the revisions: {error}")))?;
             if text.len() <= REVISION_LOG_BYTES_MAX || !self.drop_oldest() {
                 return Ok(text);
             }
@@ -108,8 +108,8 @@ impl Log {
         match (found, ids.len()) {
             (Some(revision), 1) => Ok(revision),
             (Some(_), count) => {
-                let what = format!("`{word}` could mean {count} revisions");
-                Err(Error::new(ErrorKind::State, what).hinting("write more of its id"))
+                let what = format!("`{word}` matches {count} revisions");
+                Err(Error::new(ErrorKind::State, what).hinting("type more characters of the id"))
             }
             (None, _) => Err(Error::new(ErrorKind::State, format!("there is no revision `{word}`"))
                 .hinting("`toolgate revisions list` shows them")),

@@ -40,7 +40,7 @@ impl Revisions {
         let target = self.find(word)?;
         let new = self.texts(&target)?;
         if let Some(name) = new.files.keys().find(|name| !is_own_name(name)) {
-            let what = format!("revision `{word}` has a file `{name}`, which is no settings or policy file");
+            let what = format!("revision `{word}` has a file `{name}`, which is not a settings or policy file");
             return Err(Error::new(ErrorKind::State, what));
         }
         self.keep("changed by hand", None)?;
@@ -57,7 +57,7 @@ impl Revisions {
                 self.end();
                 return Err(match back {
                     Ok(()) => error,
-                    Err(back) => error.while_doing(&format!("what was changed could not be put back ({back})")),
+                    Err(back) => error.while_doing(&format!("the changed files could not be put back ({back})")),
                 });
             }
             let now = Snapshot { files: new.files.clone(), beside: old.beside.clone() };

@@ -85,11 +85,11 @@ impl Revisions {
         let path = self.content(&content.hash);
         let wrong = |what: &str| Error::new(ErrorKind::State, format!("{}: {what}", path.display()));
         if !is_name(&content.hash) {
-            return Err(wrong("not the name of a content"));
+            return Err(wrong("the file name is not a hash"));
         }
         let bytes = read(&path, POLICY_FILE_BYTES_MAX as u64).map_err(|error| wrong(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8 text"))?;
-        if hash_of(&text) == content.hash { Ok(text) } else { Err(wrong("was changed since it was kept")) }
+        if hash_of(&text) == content.hash { Ok(text) } else { Err(wrong("was changed since it was saved")) }
     }
 
     pub(super) fn content(&self, hash: &str) -> PathBuf {

@@ -140,7 +140,7 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     fs::write(content, "evil").unwrap();
     room.write("settings.json", "new");
     let error = revisions.restore(&old.id, None).unwrap_err().to_string();
-    assert!(error.ends_with("was changed since it was kept"), "{error}");
+    assert!(error.ends_with("was changed since it was saved"), "{error}");
     assert_eq!(room.read("settings.json").unwrap(), "new");
 }
 

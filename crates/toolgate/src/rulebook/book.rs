@@ -236,7 +236,7 @@ impl Gathering<'_> {
             of_run.iter().for_each(|path| self.named(Tier::Run, path));
             self.is_named = false;
         } else {
-            let what = "`--admin-policy` is not used, because the system has policies of its own";
+            let what = "`--admin-policy` is ignored, because the system has its own policies";
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
         }
     }
@@ -332,7 +332,7 @@ fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
         line: origin.line.unwrap_or(1),
         column: 1,
         message: format!("{count} saved approvals (`allow` at priority {SAVED_APPROVAL_PRIORITY}) do not count"),
-        hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` says so".to_owned()),
+        hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` is set".to_owned()),
     }
 }
 

@@ -37,7 +37,7 @@ pub fn edit_policy(
         if let Some(finding) = parsed.findings.iter().find(|finding| finding.severity == Severity::Error) {
             let place = format!("{}:{}:{}", path.display(), finding.line, finding.column);
             let message =
-                format!("the new text could not be used, so nothing is written: {place}: {}", finding.message);
+                format!("nothing is written, because the result would be invalid: {place}: {}", finding.message);
             return Err(Error::new(ErrorKind::Policy, message));
         }
         edited = Some(EditedPolicy { before: before.map(str::to_owned), after: after.clone() });

@@ -40,7 +40,7 @@ pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) ->
 /// Another mode lets more through, so the one that was asked for is not replaced.
 fn switched_off() -> Error {
     let error = Error::new(ErrorKind::Settings, "the mode `plan` is switched off by your settings");
-    error.hinting(format!("`{PLAN_SWITCH}` says so; remove it, or use another mode"))
+    error.hinting(format!("remove `{PLAN_SWITCH}`, or use another mode"))
 }
 
 fn forbids_yolo(settings: &Settings) -> bool {

@@ -214,7 +214,7 @@ impl<'a> Entry<'a> {
     fn inherit_env(&mut self, written: Option<&RawList>) -> Vec<String> {
         let Some(list) = written else { return Vec::new() };
         if self.layer.is_of_workspace() || self.layer.source == SettingsSource::Extension {
-            let message = "only your own settings and the administrator's say this, so it does not count here";
+            let message = "ignored here: it counts only in your own settings and the administrator's";
             self.warn(list.at, Field::Key("inheritEnv"), message, "write the entry into your own settings");
             return Vec::new();
         }

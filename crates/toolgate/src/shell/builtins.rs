@@ -55,7 +55,7 @@ fn calculates(text: &str) -> bool {
 
 fn calculated(text: &str) -> Unreadable {
     let shown = excerpt(text);
-    Unreadable::because(format!("`bash` calculates `{shown}`, which runs what stands in subscripts; use another name"))
+    Unreadable::because(format!("`bash` evaluates `{shown}`, which runs commands in subscripts; use another name"))
 }
 
 /// Variables whose value a shell runs or reads commands from.

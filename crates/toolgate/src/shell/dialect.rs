@@ -36,7 +36,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "array" | "subscript" | "+=" => (true, "use plain variables"),
         "c_style_for_statement" => (true, "use `for x in …`"),
         "for_statement" => {
-            (begins_with(node, "select") || lists_lines(node, text), "use `for x in …`, its words on one line")
+            (begins_with(node, "select") || lists_lines(node, text), "use `for x in …` with its words on one line")
         }
         "function_definition" => (begins_with(node, "function"), "write `name() { …; }`"),
         "|&" | "&>" | "&>>" => (true, "write `2>&1`"),
@@ -44,7 +44,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "esac" => (follows_simple(node, text), "end the command before it with `;;`"),
         "then" | "else" | "do" => (holds_nothing(node), "put a command there"),
         "case_statement" => {
-            (node.children(&mut node.walk()).any(|child| child.kind() == ";"), "write the first pattern behind `in`")
+            (node.children(&mut node.walk()).any(|child| child.kind() == ";"), "write the first pattern after `in`")
         }
         "negated_command" => (is_within_pipe(node), "put `!` before the whole pipe, once"),
         ";&" | ";;&" => (true, "end each case with `;;`"),

@@ -157,7 +157,7 @@ impl fmt::Display for WhyReceived {
             Self::Mark => "tells the server who started it",
             Self::PassedOn => "passed on: not secret",
             Self::Allowed => "passed on: in `security.environmentVariableRedaction.allowed`",
-            Self::Inherited => "passed on: in its `inheritEnv`",
+            Self::Inherited => "passed on: listed in its `inheritEnv`",
             Self::Declared => "in its `env`",
         })
     }
@@ -210,7 +210,7 @@ impl fmt::Display for WhyHeldBack {
             Self::Blocked => "in `security.environmentVariableRedaction.blocked`",
             Self::Automation => "not known to be harmless, which automation asks for",
             Self::ShellFunction => "a shell function",
-            Self::NotAsked => "not asked for; name it in `inheritEnv` of the server",
+            Self::NotAsked => "not requested; add it to `inheritEnv` of the server",
             Self::OfProject => "from the `.env` file of the project; name it in `env` of the server",
         })
     }

@@ -144,12 +144,12 @@ fn a_mistake_in_a_limit_is_told_with_its_place() {
     let cases = [
         (json!({"alerts": 7}), "expected a list of limits"),
         (json!({"alerts": ["x"]}), "expected an object"),
-        (json!({"alerts": [{"server": "x"}]}), "it has no limit"),
-        (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` is not known there, or has a value"),
-        (json!({"alerts": [{"callsPerMinut": 3}]}), "`callsPerMinut` is not known there"),
-        (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` is not known there, or has a value"),
-        (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` is not known there, or has a value"),
-        (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` is not known there, or has a value"),
+        (json!({"alerts": [{"server": "x"}]}), "no limit is set"),
+        (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` is an unknown key or has an invalid value"),
+        (json!({"alerts": [{"callsPerMinut": 3}]}), "`callsPerMinut` is an unknown key"),
+        (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` is an unknown key or has an invalid value"),
+        (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` is an unknown key or has an invalid value"),
+        (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` is an unknown key or has an invalid value"),
     ];
     for (audit, expected) in cases {
         let room = LogRoom::new();

@@ -18,7 +18,7 @@ use crate::session::Session;
 /// Find recorded calls that passed a limit of `audit.alerts`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The limits are those of your settings and the administrator's. Ends with 9 when a call passes one, so it fits into a timer.
+    after_help = "The limits are those of your settings and the administrator's. Exit code 9 when a call passed one, so that a timer can run it.
 
 Examples:
   toolgate audit check
@@ -64,7 +64,7 @@ fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
     tell_unreadable(session, unreadable);
     let printer = &mut session.printer;
     if limits == 0 {
-        printer.talk().line("no limits are set: `audit.alerts` of your settings has none");
+        printer.talk().line("no limits are set: `audit.alerts` is empty");
         return Ok(());
     }
     if alerts.is_empty() {
@@ -86,14 +86,14 @@ fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
 pub(crate) fn words(alert: &Alert) -> String {
     let (value, limit) = (alert.value, alert.limit);
     match alert.measure {
-        "callsPerMinute" => format!("{value} calls within a minute, more than {limit}"),
-        "denialsPerMinute" => format!("{value} denials within a minute, more than {limit}"),
-        "errorPercent" => format!("{value} % of the last calls failed, more than {limit} %"),
-        "resultBytes" => format!("a result of {value} bytes, more than {limit}"),
-        "latencyMs" => format!("it took {value} ms, more than {limit}"),
-        "hours" => format!("called at {:02}:{:02}, outside of the hours", value / 60, value % 60),
-        "newToolAfterDays" => format!("first call of this tool, after {value} days of the server"),
-        other => format!("{other}: {value}, more than {limit}"),
+        "callsPerMinute" => format!("{value} calls within a minute (limit {limit})"),
+        "denialsPerMinute" => format!("{value} denials within a minute (limit {limit})"),
+        "errorPercent" => format!("{value} % of the last calls failed (limit {limit} %)"),
+        "resultBytes" => format!("a result of {value} bytes (limit {limit})"),
+        "latencyMs" => format!("it took {value} ms (limit {limit})"),
+        "hours" => format!("called at {:02}:{:02}, outside the allowed hours", value / 60, value % 60),
+        "newToolAfterDays" => format!("first call of this tool; its server has been in use for {value} days"),
+        other => format!("{other}: {value} (limit {limit})"),
     }
 }
 

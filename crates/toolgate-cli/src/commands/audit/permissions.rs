@@ -37,7 +37,7 @@ pub(super) fn run(session: &mut Session, query: &Query) -> Result<Ending> {
     tell_unreadable(session, unreadable);
     let printer = &mut session.printer;
     if changes.is_empty() {
-        printer.talk().line("no such changes of permissions are recorded");
+        printer.talk().line("no matching changes of permissions are recorded");
         return Ok(Ending::Done);
     }
     let headings = ["TIME", "BY", "CHANGE", "SUBJECT", "ABOUT"];
@@ -81,7 +81,7 @@ fn about(change: &StoredChange) -> String {
     let reason = change.reason.as_ref().map(|reason| format!("reason: {reason}"));
     let impact = change.impact.as_ref().map(|impact| {
         let (different, calls, days) = (impact.different, impact.calls, impact.days);
-        format!("decides {different} of {calls} calls of the last {days} days otherwise")
+        format!("decides {different} of {calls} calls of the last {days} days differently")
     });
     let files = change.files.iter().map(|file| {
         let what = match (&file.before, &file.after) {

@@ -44,7 +44,7 @@ pub(crate) struct Beside {
 pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<String> {
     let permits = if beside.losses { "ask" } else { "allow" };
     let mut text = String::from(
-        "# What the settings of Gemini CLI hold back, at the priorities they have there. Made by `toolgate mcp import`.\n",
+        "# Restrictions from the settings of Gemini CLI, with the priorities that they have there. Written by `toolgate mcp import`.\n",
     );
     let before = text.len();
     // Imported allows keep the priorities of Gemini CLI, so these restrictions must have higher ones.

@@ -72,9 +72,9 @@ impl Taken {
             let mut policies = Vec::new();
             if is_of_person {
                 let theirs = source.imported.restrictions.names_policies;
-                let names = [(theirs, "the settings there"), (listed(text, "policyPaths").is_some(), "your settings")];
+                let names = [(theirs, "the imported settings"), (listed(text, "policyPaths").is_some(), "your settings")];
                 let whose = names.into_iter().filter(|(is_named, _)| *is_named).map(|(_, whose)| whose);
-                taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names others")));
+                taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names other files")));
                 policies = taken.policies_beside(&source.path, env);
                 taken.folders_beside(&source.path, env);
             }
@@ -85,7 +85,7 @@ impl Taken {
             match rules {
                 Some(rules) if is_of_person => taken.policy(&source.path, "settings.toml", rules, env),
                 Some(_) => taken.lost.push(
-                    "what `tools.core` and `tools.allowed` deny besides; only your own settings can hold it".to_owned(),
+                    "denials that follow from `tools.core` and `tools.allowed`: only your own settings can contain them".to_owned(),
                 ),
                 None => {}
             }
@@ -126,9 +126,9 @@ impl Taken {
             }
         }
         let unreadable = restrictions.unreadable.iter();
-        self.lost.extend(unreadable.map(|key| format!("`{key}`, which cannot be read")));
+        self.lost.extend(unreadable.map(|key| format!("`{key}`: it cannot be read")));
         if !restrictions.allowed_tools.is_empty() {
-            self.noted.push("`tools.allowed`: what runs without a question is for you to say again".to_owned());
+            self.noted.push("`tools.allowed`: decide again which tools run without a question".to_owned());
         }
     }
 
@@ -149,11 +149,11 @@ impl Taken {
         let Some(wanted) = wanted else { return };
         match listed(text, key) {
             None if self.keys.iter().any(|one| one.key == key) => {
-                self.lost.push(format!("`{key}`, of which there are two"))
+                self.lost.push(format!("`{key}`: two imported files set it"))
             }
             None => self.keys.push(KeyTaken { key, entries: Some(wanted) }),
             Some(there) if there.iter().all(|entry| wanted.contains(entry)) => {}
-            Some(_) => self.lost.push(format!("`{key}`, because your settings have another list there")),
+            Some(_) => self.lost.push(format!("`{key}`: your settings have a different list")),
         }
     }
 
@@ -174,14 +174,14 @@ impl Taken {
                 },
                 (Ok(None), _) => {}
                 (Ok(Some(_)), None) | (Err(_), _) => {
-                    self.lost.push(format!("{}, which cannot be read", path.display()))
+                    self.lost.push(format!("{}: it cannot be read", path.display()))
                 }
             }
         }
         if self.lost.len() > before {
             for policy in found.extract_if(.., |policy: &mut PolicyTaken| permits(&policy.text, &policy.from)) {
                 let from = policy.from.display();
-                self.lost.push(format!("{from}: it permits what a policy that stays behind may forbid"));
+                self.lost.push(format!("{from}: it permits calls that a policy which is not imported may deny"));
             }
         }
         found
@@ -197,7 +197,7 @@ impl Taken {
         let there = text_of(&to).ok().flatten();
         if there.as_ref().is_some_and(|there| *there != text) || (there.is_none() && to.exists()) {
             let (to, from) = (to.display(), from.display());
-            self.lost.push(format!("{from}: {to} is there already and says something else"));
+            self.lost.push(format!("{from}: {to} already exists and has other content"));
             return None;
         }
         Some(PolicyTaken { from: from.to_owned(), to, text, is_there: there.is_some() })
@@ -221,7 +221,7 @@ impl Taken {
             } else {
                 let path = rule.path.display();
                 self.noted.push(format!(
-                    "{} for {path}: `toolgate trust {path}` looks at what it brings and asks",
+                    "{} for {path}: review the folder with `toolgate trust {path}`",
                     rule.level
                 ));
             }
@@ -250,7 +250,7 @@ impl Source {
     pub(crate) fn without_trust_for(&mut self, lost: &[String]) {
         for server in &mut self.imported.servers {
             if server.server.trust.take().is_some_and(|trust| trust.value) {
-                let message = format!("not trusted here, because this is not taken over: {}", lost.join("; "));
+                let message = format!("not trusted here, because these restrictions are not imported: {}", lost.join("; "));
                 server.notes.push(Note { kind: NoteKind::Lost, key: "trust".to_owned(), at: None, message });
             }
         }

@@ -102,8 +102,8 @@ impl Arguments {
     fn check(&self) -> Result<()> {
         match self.words.as_slice() {
             [first, second] if detail_of(first).is_none() => {
-                let message = format!("`{first}` is none of `desc`, `schema`, `nodesc`");
-                Err(CommandError::usage(message).hint(format!("write it in front of the server: `desc {second}`")))
+                let message = format!("`{first}` is not `desc`, `schema` or `nodesc`");
+                Err(CommandError::usage(message).hint(format!("write one of them before the server: `desc {second}`")))
             }
             _ => Ok(()),
         }

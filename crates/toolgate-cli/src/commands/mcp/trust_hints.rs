@@ -34,7 +34,7 @@ use crate::trouble::Troubles;
     after_help = "Examples:
   toolgate mcp trust-hints files
   toolgate mcp trust-hints files --undo      ask about them again
-  toolgate grants list                       shows what is believed"
+  toolgate grants list                       shows which hints are trusted"
 )]
 pub(crate) struct Arguments {
     /// The servers whose hints to trust
@@ -58,7 +58,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     for name in &arguments.names {
         let server = configured.meant(Some(name))?.into_iter().next().ok_or_else(|| configured.unknown(name))?;
         if server.transport.builtin().is_some() {
-            let message = format!("`{name}` is the built-in server, and reading with it needs no question already");
+            let message = format!("`{name}` is the built-in server, and its read-only tools already run without a question");
             return Err(CommandError::usage(message).about(name));
         }
         servers.push(server.clone());
@@ -101,8 +101,8 @@ fn may_last(setup: &Setup) -> Result<()> {
     if lasting_of_run(&setup.settings) == Lasting::Always {
         return Ok(());
     }
-    let message = "nothing is allowed for good here: the settings switch that off";
-    Err(CommandError::new(Ending::Denied, "denied", message).hint("`toolgate doctor` shows which file says so"))
+    let message = "permanent approvals are switched off in the settings";
+    Err(CommandError::new(Ending::Denied, "denied", message).hint("`toolgate doctor` shows which file sets this"))
 }
 
 fn expiry(session: &Session, configured: &Configured) -> Option<SystemTime> {
@@ -132,7 +132,7 @@ impl Believing {
             reading.iter().map(|tool| (tool.id.tool.to_string(), definition_hash(&tool.tool))).collect();
         if tools.is_empty() {
             let message =
-                format!("server `{}` marks none of its {} as reading", server.name, counted(others.len(), "tool"));
+                format!("server `{}` marks none of its {} as read-only", server.name, counted(others.len(), "tool"));
             let error = CommandError::new(Ending::Unknown, "no_hints", message).about(&server.name);
             return Err(
                 error.hint("allow single tools in a policy: `toolgate policy suggest` writes rules for what you use")
@@ -178,9 +178,9 @@ fn print(printer: &mut Printer, believed: &[Believed]) -> Result<()> {
                     counted(grant.tools.len(), "tool")
                 ))?;
                 if !others.is_empty() {
-                    printer.line(&format!("  asked about as before: {}", names(others.iter())))?;
+                    printer.line(&format!("  still need a confirmation: {}", names(others.iter())))?;
                 }
-                printer.talk().line(&format!("`toolgate mcp trust-hints {server} --undo` takes it back"));
+                printer.talk().line(&format!("undo with `toolgate mcp trust-hints {server} --undo`"));
             }
         }
     }
@@ -215,8 +215,8 @@ fn undo(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
             for (name, grants) in &taken {
                 let name = visible::line(name);
                 match grants.is_empty() {
-                    true => printer.talk().line(&format!("the hints of {name} are not trusted already")),
-                    false => printer.line(&format!("{name}: its tools are asked about again"))?,
+                    true => printer.talk().line(&format!("the hints of {name} are not trusted")),
+                    false => printer.line(&format!("{name}: its tools need a confirmation again"))?,
                 }
             }
         }

@@ -30,8 +30,8 @@ use crate::session::Session;
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "Exit code 9 when something is found. --write revokes such grants, and puts the narrower rules in place of the broad ones; what it takes
-out of a policy file stays there as a comment, and `toolgate revisions` has the file as it was.
+    after_help = "Exit code 9 when something is found. --write revokes such grants and replaces broad rules by the narrower ones. Replaced rules stay in
+the policy file as comments, and `toolgate revisions` keeps the earlier file.
 
 Examples:
   toolgate policy review
@@ -116,17 +116,17 @@ fn print(session: &mut Session, setup: &Setup, found: &[Finding], (calls, mended
                 }
             }
             let what = match found.len() {
-                0 => "everything that is permitted was used".to_owned(),
+                0 => "every permission was used".to_owned(),
                 count => format!(
                     "{} that {} not needed",
                     counted(count, "permission"),
                     if count == 1 { "is" } else { "are" }
                 ),
             };
-            let done = if mended > 0 { format!(", {mended} of them mended") } else { String::new() };
-            printer.talk().line(&format!("{what}{done}; {} of the record looked at", counted(calls, "call")));
+            let done = if mended > 0 { format!(", {mended} fixed") } else { String::new() };
+            printer.talk().line(&format!("{what}{done}; {} reviewed", counted(calls, "call")));
             if mended == 0 && !found.is_empty() {
-                printer.talk().line("`--write` revokes and narrows them");
+                printer.talk().line("`--write` revokes or narrows them");
             }
         }
     }

@@ -31,7 +31,7 @@ use crate::session::Session;
   toolgate policy simulate
   toolgate policy simulate --since 24h --policy new-rules.toml
   toolgate policy simulate --since 30d --json
-  toolgate policy simulate --against 3fa9c1    what going back to a revision would change"
+  toolgate policy simulate --against 3fa9c1    what restoring a revision would change"
 )]
 pub(crate) struct Arguments {
     /// Only calls since then: 7d, 24h, or a time such as 2026-01-31T12:00:00Z

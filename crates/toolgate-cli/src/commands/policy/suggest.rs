@@ -31,8 +31,8 @@ const FILE: &str = "suggested.toml";
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "The risk is low when the server marked every such call as reading and the rule permits nothing besides, high when neither
-holds. --write adds the rules of low and medium risk; one of high risk has to be picked.
+    after_help = "The risk is low when the server marked every such call as read-only and the rule permits nothing besides. It is high when
+neither holds. --write adds the rules of low and medium risk; --pick also adds rules of high risk.
 
 Examples:
   toolgate policy suggest
@@ -261,11 +261,11 @@ fn write(session: &Session, arguments: &Arguments, weighed: &[Weighed]) -> Resul
             let change = PermissionChange::new(PermissionKind::Rules, format!("{rules} of `policy suggest`"));
             arguments.reason.record(session, change.files([file]));
         }
-        None => talk.line("there is no new rule to write"),
+        None => talk.line("no new rules to write"),
     }
     if left_out > 0 {
         let rules = counted(left_out, "rule");
-        talk.line(&format!("{rules} of high risk not written; `--pick NUMBERS` takes what you have looked at"));
+        talk.line(&format!("{rules} of high risk not written; review them, then add them with `--pick NUMBERS`"));
     }
     Ok(())
 }

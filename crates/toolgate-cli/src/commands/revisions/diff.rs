@@ -17,7 +17,7 @@ use crate::session::Session;
 /// Show the differences between two revisions
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without an id the newest revision is compared with the one before it; with one, it is compared with what is in force now.
+    after_help = "Without an id, the newest revision is compared with the one before it. With one id, that revision is compared with the current state.
 
 Examples:
   toolgate revisions diff

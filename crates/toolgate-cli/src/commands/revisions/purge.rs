@@ -13,10 +13,10 @@ use crate::session::Session;
 
 /// Delete revisions from the disk
 #[derive(Debug, Args)]
-#[command(after_help = "Settings in force are never changed by this.
+#[command(after_help = "Your current settings and policies do not change.
 
 Examples:
-  toolgate revisions purge 3fa9c1                 one, for example because a password stands in it
+  toolgate revisions purge 3fa9c1                 one, for example because it contains a password
   toolgate revisions purge --keep 20              all but the newest twenty
   toolgate revisions purge --older-than 90d
   toolgate revisions purge --all")]
@@ -48,7 +48,7 @@ pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Argu
             revisions.purge(|_, revision| meant.iter().any(|one| one.id == revision.id))?
         }
         _ => {
-            let error = CommandError::usage("nothing says which revisions are meant");
+            let error = CommandError::usage("no revisions are named");
             return Err(error.hint("name their ids, or `--keep COUNT`, or `--older-than WHEN`, or `--all`"));
         }
     };

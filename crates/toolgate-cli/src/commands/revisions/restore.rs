@@ -55,8 +55,8 @@ pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Argu
                 printer.line(&format!("  {}", one.line()))?;
             }
             match before {
-                _ if differences.is_empty() => printer.talk().line("its files are those in force already"),
-                Some(before) => printer.talk().line(&format!("`toolgate revisions restore {before}` goes back")),
+                _ if differences.is_empty() => printer.talk().line("no file was different"),
+                Some(before) => printer.talk().line(&format!("undo with `toolgate revisions restore {before}`")),
                 None => {}
             }
         }

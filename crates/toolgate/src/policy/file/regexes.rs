@@ -15,8 +15,8 @@ use crate::limits::{
 const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BYTES_MAX];
 
 /// The way to write what a pattern with look-around means.
-const TWO_RULES: &str = "Write two rules: a plain pattern for what is meant, \
-    and one of a higher priority and the other decision for the exception";
+const TWO_RULES: &str = "Write two rules: one with a plain pattern, \
+    and one with a higher priority and the other decision for the exception";
 
 /// Budget for the regular expressions of one owner, however many files it has. An owner is the folder, an extension,
 /// the person or the administrator.
@@ -46,7 +46,7 @@ impl RegexBudget {
         let outcome = self.0.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
         outcome.map(drop).map_err(|_| {
             format!(
-                "is one expression too many: together they take at most {POLICY_REGEXES_COMPILED_BYTES_MAX} bytes \
+                "exceeds a limit: all expressions together take at most {POLICY_REGEXES_COMPILED_BYTES_MAX} bytes \
                  (limit POLICY_REGEXES_COMPILED_BYTES_MAX)"
             )
         })
@@ -58,7 +58,7 @@ impl RegexBudget {
         let outcome = self.0.expressions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
         outcome.map(drop).map_err(|_| {
             format!(
-                "is one expression too many: all policies of one owner have at most {POLICY_REGEXES_MAX} \
+                "exceeds a limit: the policies of one owner have at most {POLICY_REGEXES_MAX} \
                  (limit POLICY_REGEXES_MAX); put several into one with `|`"
             )
         })
@@ -83,7 +83,7 @@ impl Regexes {
         self.begin()?;
         if looks_around(pattern) {
             return Err(format!(
-                "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which does not exist here. {TWO_RULES}"
+                "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which is not supported. {TWO_RULES}"
             ));
         }
         for size in SIZES_BYTES {
@@ -99,7 +99,7 @@ impl Regexes {
     /// Counts an expression before it is compiled.
     pub(super) fn begin(&self) -> Result<(), String> {
         if self.is_over.get() {
-            return Err("is not compiled, because there are too many before it".to_owned());
+            return Err("is not compiled, because too many expressions come before it".to_owned());
         }
         self.noted(self.budget.take_expression())
     }
@@ -188,6 +188,6 @@ mod tests {
         assert!(regexes.compile("a").is_ok());
         let error = regexes.compile("b").unwrap_err();
         assert!(error.contains("(limit POLICY_REGEXES_MAX)"), "{error}");
-        assert_eq!(regexes.compile("c").unwrap_err(), "is not compiled, because there are too many before it");
+        assert_eq!(regexes.compile("c").unwrap_err(), "is not compiled, because too many expressions come before it");
     }
 }

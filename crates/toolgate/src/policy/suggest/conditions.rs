@@ -105,7 +105,7 @@ fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Opti
         return Ok((format!("{{ under = {} }}", quoted(&folder)), Some(beyond)));
     }
     if has_folder && count > 1 && CONTENTS.contains(&name) {
-        return Ok(("{ present = true }".to_owned(), Some(format!("anything as `{name}`"))));
+        return Ok(("{ present = true }".to_owned(), Some(format!("any value of `{name}`"))));
     }
     let written: Option<Vec<String>> = values.iter().map(|one| value(one)).collect();
     let test = match written.as_deref() {

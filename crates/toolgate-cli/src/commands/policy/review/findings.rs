@@ -90,11 +90,11 @@ pub(super) fn grants(
 ) -> Vec<Finding> {
     let one = |(grant, state): &(Grant, GrantState)| {
         let (kind, why) = if *state == GrantState::Expired {
-            ("expired_grant", "its time is over".to_owned())
+            ("expired_grant", "expired".to_owned())
         } else if let Some(why) = suspended(grant, used, servers) {
-            ("suspended_grant", format!("it does not count: {why}"))
+            ("suspended_grant", format!("suspended: {why}"))
         } else if grant.given_at < since && !used.grants.contains_key(&grant.id) {
-            ("unused_grant", "no call used it in that time".to_owned())
+            ("unused_grant", "not used in that time".to_owned())
         } else {
             return None;
         };
@@ -108,7 +108,7 @@ pub(super) fn grants(
 fn suspended(grant: &Grant, used: &Used, servers: &ServerSet) -> Option<String> {
     let server = servers.active.iter().find(|server| server.name == grant.server);
     if server.is_some_and(|server| identity(server) != grant.server_identity) {
-        return Some("its server is started or reached in another way now".to_owned());
+        return Some("the command or address of its server changed".to_owned());
     }
     let (at, why) = used.suspended.get(&grant.id)?;
     let is_newer = used.grants.get(&grant.id).is_none_or(|last| last < at) && grant.given_at < *at;

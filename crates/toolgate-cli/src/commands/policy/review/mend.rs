@@ -14,7 +14,7 @@ use crate::permission_record::Reason;
 use crate::session::Session;
 
 /// The comment above a rule that was taken out.
-const TAKEN_OUT: &str = "# Taken out by `toolgate policy review --write`:";
+const TAKEN_OUT: &str = "# Commented out by `toolgate policy review --write`:";
 
 /// Applies all findings. Returns their number.
 pub(super) fn all(session: &Session, reason: &Reason, found: &[Finding]) -> Result<usize> {
@@ -103,7 +103,7 @@ mod tests {
         let text = format!("# mine\n\n{}{when}\n# about b\n{}\n# end\n", rule("a"), rule("b"));
         let taken = |text: &str| {
             let lines: String = text.lines().map(|line| format!("# {line}\n")).collect();
-            format!("# Taken out by `toolgate policy review --write`:\n{lines}")
+            format!("# Commented out by `toolgate policy review --write`:\n{lines}")
         };
         let (a, b) = (format!("{}{when}", rule("a")), rule("b"));
         let cases = [

@@ -88,7 +88,7 @@ impl Written {
             return Some(Finding { kind: "unmatched_rule", message, mend: mend(String::new()) });
         }
         let (used, replacement) = self.narrower()?;
-        let message = format!("the rule{name} is broader than what was used: {used}");
+        let message = format!("the rule{name} is broader than its use: {used}");
         Some(Finding { kind: "broad_rule", message, mend: mend(replacement) })
     }
 
