@@ -167,7 +167,7 @@ impl CallContext {
         self.changing.read().unwrap_or_else(PoisonError::into_inner).standing
     }
 
-    /// Decides the next calls by the rules of this book.
+    /// Uses these rules for the next calls.
     pub(crate) fn use_rules(&self, book: &Rulebook) {
         self.rules.permissions.replace_base(book.policy.clone());
         let mut changing = self.changing.write().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +199,7 @@ impl CallContext {
         &self.session
     }
 
-    /// The sink that records of these calls go to.
+    /// The sink for the records of these calls.
     pub fn audit(&self) -> &Arc<dyn AuditSink> {
         &self.rules.audit
     }
