@@ -115,7 +115,7 @@ pub(crate) fn print(found: &[Unmatched], printer: &mut Printer) -> Result<()> {
     for one in found.iter().take(UNMATCHED_LISTED_MAX) {
         let paint = printer.paint();
         let mark = if one.is_mistyped { paint.red("✗").to_string() } else { "·".to_owned() };
-        printer.line(&format!("  {mark} {:<13}{}", "fits nothing", visible::line(&Sentence(one).to_string())))?;
+        printer.line(&format!("  {mark} {:<13}{}", "no match", visible::line(&Sentence(one).to_string())))?;
     }
     match found.len().saturating_sub(UNMATCHED_LISTED_MAX) {
         0 => Ok(()),

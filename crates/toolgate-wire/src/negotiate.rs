@@ -132,7 +132,7 @@ pub async fn connect(endpoint: Endpoint, options: ConnectOptions) -> Result<Clie
             Some((patience, deadline))
         });
         let Some((patience, deadline)) = more else {
-            // In words a person reads, fractions of a second are noise.
+            // A person needs no fractions of a second.
             let after = if is_told { Duration::from_secs(after.as_secs().max(1)) } else { after };
             return Err(Error::NotAnswering { after, stderr });
         };

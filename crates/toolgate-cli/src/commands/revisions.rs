@@ -89,7 +89,7 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
         ]
     };
     let rows = listed.iter().rev().map(row).collect();
-    for line in table(&["ID", "KEPT", "FILES", "BY", "REASON"], rows, printer.terminal().columns) {
+    for line in table(&["ID", "SAVED", "FILES", "CAUSE", "REASON"], rows, printer.terminal().columns) {
         printer.line(&line)?;
     }
     printer.talk().line("the first one is the current state; `toolgate revisions restore ID` restores another");

@@ -43,31 +43,31 @@ pub struct Preset {
 /// The scope of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetKind {
-    /// Everything: how much is let through.
+    /// All calls, by strictness.
     General,
-    /// Everything, in one kind of place.
+    /// All calls, in one environment.
     Surroundings,
-    /// One server, which its rules name.
+    /// One server, named in its rules.
     Server {
-        /// The name that the rules have for it.
+        /// Name of the server in the rules.
         name: &'static str,
     },
 }
 
 impl PresetKind {
-    /// The word for it in JSON output.
+    /// The word in JSON output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::General => "general",
-            Self::Surroundings => "surroundings",
+            Self::Surroundings => "environment",
             Self::Server { .. } => "server",
         }
     }
 }
 
 impl Preset {
-    /// Its text for a server of this name; as it is where it is not about one server.
+    /// The text for a server of this name. A preset that is not for one server is unchanged.
     #[must_use]
     pub fn text_for(&self, server: &str) -> String {
         match self.kind {
@@ -81,7 +81,7 @@ impl Preset {
     }
 }
 
-/// All of them: those for everything, those for surroundings, those for kinds of servers; the strictest first.
+/// All presets: by strictness, then for environments, then for servers; within each group the strictest first.
 pub const PRESETS: [Preset; 11] = [
     Preset {
         name: "locked-down",

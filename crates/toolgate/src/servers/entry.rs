@@ -210,7 +210,7 @@ impl<'a> Entry<'a> {
         Ok(StdioConfig { command: command_text, args, env, inherit_env, cwd })
     }
 
-    /// The variables that the server inherits. A folder or an extension cannot hand out what the person has.
+    /// The variables that the server inherits. Entries of a folder or an extension cannot request the person's variables.
     fn inherit_env(&mut self, written: Option<&RawList>) -> Vec<String> {
         let Some(list) = written else { return Vec::new() };
         if self.layer.is_of_workspace() || self.layer.source == SettingsSource::Extension {
@@ -431,7 +431,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The limits of a start, of what is written and can be used.
+/// The start limits from the valid values of the entry.
 fn start_limit(raw: &RawServer) -> StartLimit {
     let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
     let limit = |written: Option<&Located<f64>>| {

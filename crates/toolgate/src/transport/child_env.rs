@@ -112,7 +112,7 @@ const NEVER_ALLOWED: &[&str] = &[
     "TOOLGATE_IDE_TRUST",
 ];
 
-/// Decisions about trust that hold for this process alone: a wildcard does not mean them.
+/// Variables that set trust for this process. A wildcard does not cover them.
 const OF_THIS_PROCESS: &[&str] = &["TOOLGATE_TRUST_WORKSPACE", "TOOLGATE_IDE_TRUST"];
 
 /// The entry of `allowed` and `inheritEnv` that means every variable.
@@ -129,7 +129,7 @@ pub enum WhyReceived {
     PassedOn,
     /// The host has it, and `security.environmentVariableRedaction.allowed` names it.
     Allowed,
-    /// The host has it, and the server's `inheritEnv` names it.
+    /// The host has the variable, and `inheritEnv` of the server names it.
     Inherited,
     /// The server's own `env` has it.
     Declared,
@@ -252,7 +252,7 @@ fn owned<T>(named: BTreeMap<&str, T>) -> Vec<(String, T)> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PassedOn(BTreeMap<String, String>);
 
-/// The variables that one server inherits besides.
+/// Additional variables that one server inherits.
 pub(crate) fn inherited(
     host: &BTreeMap<String, String>,
     exceptions: &EnvExceptions,
@@ -329,7 +329,7 @@ struct Rules<'a> {
     exceptions: &'a EnvExceptions,
     automation: Automation,
     receiver: Receiver,
-    /// `inheritEnv` of the one server that is asked about.
+    /// `inheritEnv` of the server in question.
     inherit: &'a [String],
 }
 
@@ -387,7 +387,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether an entry of a list means a variable: its name or a glob, in any capitals.
+/// Whether a list entry (a name or a glob, in any case) covers a variable.
 fn is_like(entry: &str, upper_name: &str) -> bool {
     glob(&entry.trim().to_ascii_uppercase(), upper_name)
 }

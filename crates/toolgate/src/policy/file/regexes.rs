@@ -14,7 +14,7 @@ use crate::limits::{
 /// Most expressions are small; how large a compiled one is cannot be asked, so it is counted as the first of these it fits in.
 const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BYTES_MAX];
 
-/// The way to write what a pattern with look-around means.
+/// Hint for a pattern with look-around.
 const TWO_RULES: &str = "Write two rules: one with a plain pattern, \
     and one with a higher priority and the other decision for the exception";
 
@@ -40,7 +40,7 @@ impl RegexBudget {
         Self(Arc::new(Left { bytes: AtomicUsize::new(bytes), expressions: AtomicUsize::new(expressions) }))
     }
 
-    /// Counts memory that a compiled expression takes.
+    /// Counts the memory of a compiled expression.
     fn take_bytes(&self, bytes: usize) -> Result<(), String> {
         let taken = |left: usize| left.checked_sub(bytes);
         let outcome = self.0.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
@@ -52,7 +52,7 @@ impl RegexBudget {
         })
     }
 
-    /// Counts an expression, before any work is done for it.
+    /// Counts an expression before it is compiled.
     fn take_expression(&self) -> Result<(), String> {
         let taken = |left: usize| left.checked_sub(1);
         let outcome = self.0.expressions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
@@ -115,7 +115,7 @@ impl Regexes {
     }
 }
 
-/// Whether a pattern asks for what stands before or behind a place. A parenthesis behind a backslash or in a class is a plain one.
+/// Whether a pattern has look-around. A parenthesis after a backslash or in a class is a literal.
 fn looks_around(pattern: &str) -> bool {
     let (mut letters, mut is_in_class) = (pattern.chars(), false);
     while let Some(letter) = letters.next() {
@@ -173,7 +173,7 @@ mod tests {
     fn what_all_files_of_an_owner_take_is_bounded() {
         let compiled = |bytes: usize, expressions: usize, patterns: &[&str]| -> Vec<bool> {
             let budget = RegexBudget::of(bytes, expressions);
-            // Each stands in a file of its own.
+            // Each pattern is in a file of its own.
             patterns.iter().map(|pattern| Regexes::within(&budget).compile(pattern).is_ok()).collect()
         };
         let many = usize::MAX;
