@@ -106,7 +106,9 @@ fn words(unusual: &Unusual) -> Option<String> {
     match unusual.what {
         // A tool name that the person typed is not unexpected.
         UnusualUse::NewTool if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
-        UnusualUse::NewTool => Some(format!("unusual: first call of `{tool}`, although {server} has been in use for weeks")),
+        UnusualUse::NewTool => {
+            Some(format!("unusual: first call of `{tool}`, although {server} has been in use for weeks"))
+        }
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),
         UnusualUse::FirstWriteAfterReads => {
             Some(format!("unusual: `{tool}` may change something, and {server} was only read from before"))

@@ -1,4 +1,4 @@
-//! Limits of `audit.alerts`, as the program tells about them.
+//! Limits of `audit.alerts` as the program reports them.
 
 use serde_json::{Value, json};
 

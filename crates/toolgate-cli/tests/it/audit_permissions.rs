@@ -1,4 +1,4 @@
-//! Changes of permissions that commands make stand in the record: by whom, why, and what they come to.
+//! Changes of permissions by commands are recorded: person, reason and impact.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ server_identity = "sha256:aa"
 create_issue = "sha256:bb"
 "#;
 
-/// The recorded changes, without what differs from run to run.
+/// The recorded changes, without values that differ between runs.
 fn changes(room: &Room) -> Vec<Value> {
     let shown = room.json("audit show --permissions --json");
     assert_eq!(shown["unreadable"], 0);

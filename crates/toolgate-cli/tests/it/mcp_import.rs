@@ -262,7 +262,7 @@ fn a_file_of_the_folder_cannot_vouch_for_itself() {
     assert!(written.contains(r"\\${cmd:touch pwned}") && !written.contains("trust"), "{written}");
 }
 
-/// Settings of Gemini CLI that hold something back.
+/// Restricting settings of Gemini CLI.
 const GEMINI: &str = r#"{
   "mcpServers": {"notes": {"command": "notes-server", "trust": true}, "old": {"command": "old-server"}},
   "mcp": {"allowed": ["notes"], "excluded": ["old"]},
@@ -335,7 +335,7 @@ fn what_gemini_cli_holds_back_comes_along() {
     assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
 }
 
-/// Servers lose their `trust` if a restriction that was given beside it cannot be taken over.
+/// Servers lose their `trust` if a restriction of the same settings cannot be imported.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
@@ -345,11 +345,7 @@ fn trust_does_not_come_without_its_restrictions() {
         (&[("look.toml", LOOK)], "{}", "Write two rules"),
         (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
         (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`: your settings have a different list"),
-        (
-            &[],
-            r#"{"tools": {"core": ["glob", "read_file"]}}"#,
-            "`tools.core`: your settings have a different list",
-        ),
+        (&[], r#"{"tools": {"core": ["glob", "read_file"]}}"#, "`tools.core`: your settings have a different list"),
     ];
     for (policies, before, said) in cases {
         let room = gemini_room(policies);
@@ -357,7 +353,11 @@ fn trust_does_not_come_without_its_restrictions() {
         let output = room.run("mcp import --from gemini-cli --yes");
         assert_eq!(output.code(), Some(0), "{}", output.transcript());
         assert!(output.stdout.contains(said), "{said}\n{}", output.transcript());
-        assert!(output.stdout.contains("not trusted here, because these restrictions are not imported"), "{}", output.transcript());
+        assert!(
+            output.stdout.contains("not trusted here, because these restrictions are not imported"),
+            "{}",
+            output.transcript()
+        );
         let now: Value = serde_json::from_str(&settings(&room)).unwrap();
         assert_eq!(now["mcpServers"]["notes"], json!({"command": "notes-server"}), "{now:#}");
         assert_eq!(now["tools"]["exclude"], json!(["delete_all"]), "{now:#}");

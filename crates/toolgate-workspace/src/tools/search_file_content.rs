@@ -196,9 +196,7 @@ impl<'a> Search<'a> {
 
 /// A regular expression for single lines, with bounded memory.
 fn matcher(pattern: &str, bytes_max: usize) -> Result<RegexMatcher, grep_regex::Error> {
-    // `$` also matches before `\r
-    // `, but the searcher ends lines at `
-    // `.
+    // `$` also matches before `\r\n`, but the searcher ends lines at `\n`.
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).line_terminator(Some(b'\n'));
     builder.size_limit(bytes_max).dfa_size_limit(SEARCH_CACHE_BYTES_MAX);

@@ -237,9 +237,7 @@ impl Walk<'_> {
             }
             kind::RESUMED => {
                 let what = match link.said.without.as_deref() {
-                    Some("audit") => {
-                        "a new log begins here: the files of an earlier log are gone".to_owned()
-                    }
+                    Some("audit") => "a new log begins here: the files of an earlier log are gone".to_owned(),
                     _ => format!("{HEAD} was missing when this was written: records before it may be gone"),
                 };
                 self.found.find(&part.name, Some(line.number), what);

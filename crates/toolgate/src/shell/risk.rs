@@ -184,7 +184,8 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
             let is_recursive = arguments.has_letter('R')
                 || arguments.has(&["--recursive"])
                 || arguments.could_have(&["-R", "--recursive"]);
-            (is_recursive && arguments.0.iter().any(could_be_root)).then_some("it changes the permissions of every file")
+            (is_recursive && arguments.0.iter().any(could_be_root))
+                .then_some("it changes the permissions of every file")
         }
         other if other == "mkfs" || other.starts_with("mkfs.") => Some("`mkfs` erases a disk"),
         _ => None,

@@ -173,7 +173,7 @@ fn a_log_that_was_removed_is_missed() {
     room.audit().record(&room.record("two"));
     let anew = "audit.jsonl:2: a new log begins here: the files of an earlier log are gone";
     assert_eq!(room.findings(), [anew]);
-    // A new log on purpose: the note of the old one is taken away with it.
+    // A new log on purpose: the note about the old one is removed too.
     fs::remove_dir_all(room.path("")).unwrap();
     fs::remove_file(room.user().join("audit-begun.json")).unwrap();
     room.audit().record(&room.record("three"));

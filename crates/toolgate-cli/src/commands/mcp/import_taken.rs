@@ -72,7 +72,8 @@ impl Taken {
             let mut policies = Vec::new();
             if is_of_person {
                 let theirs = source.imported.restrictions.names_policies;
-                let names = [(theirs, "the imported settings"), (listed(text, "policyPaths").is_some(), "your settings")];
+                let names =
+                    [(theirs, "the imported settings"), (listed(text, "policyPaths").is_some(), "your settings")];
                 let whose = names.into_iter().filter(|(is_named, _)| *is_named).map(|(_, whose)| whose);
                 taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names other files")));
                 policies = taken.policies_beside(&source.path, env);
@@ -173,9 +174,7 @@ impl Taken {
                     Some(trouble) => self.lost.push(format!("{}: {trouble}", path.display())),
                 },
                 (Ok(None), _) => {}
-                (Ok(Some(_)), None) | (Err(_), _) => {
-                    self.lost.push(format!("{}: it cannot be read", path.display()))
-                }
+                (Ok(Some(_)), None) | (Err(_), _) => self.lost.push(format!("{}: it cannot be read", path.display())),
             }
         }
         if self.lost.len() > before {
@@ -220,10 +219,7 @@ impl Taken {
                 self.folders.push(FolderTaken { path: rule.path.clone(), level: rule.level });
             } else {
                 let path = rule.path.display();
-                self.noted.push(format!(
-                    "{} for {path}: review the folder with `toolgate trust {path}`",
-                    rule.level
-                ));
+                self.noted.push(format!("{} for {path}: review the folder with `toolgate trust {path}`", rule.level));
             }
         }
     }
@@ -250,7 +246,8 @@ impl Source {
     pub(crate) fn without_trust_for(&mut self, lost: &[String]) {
         for server in &mut self.imported.servers {
             if server.server.trust.take().is_some_and(|trust| trust.value) {
-                let message = format!("not trusted here, because these restrictions are not imported: {}", lost.join("; "));
+                let message =
+                    format!("not trusted here, because these restrictions are not imported: {}", lost.join("; "));
                 server.notes.push(Note { kind: NoteKind::Lost, key: "trust".to_owned(), at: None, message });
             }
         }

@@ -178,7 +178,10 @@ impl ServerText<'_> {
             printer.line(&visible::line(&format!("  ! tool {tool} hidden: {why}")))?;
         }
         if hidden.len() > said {
-            printer.line(&format!("  ! and {} more hidden; `toolgate tools --all` gives the reasons", hidden.len() - said))?;
+            printer.line(&format!(
+                "  ! and {} more hidden; `toolgate tools --all` gives the reasons",
+                hidden.len() - said
+            ))?;
         }
         Ok(())
     }

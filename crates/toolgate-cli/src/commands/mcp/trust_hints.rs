@@ -58,7 +58,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     for name in &arguments.names {
         let server = configured.meant(Some(name))?.into_iter().next().ok_or_else(|| configured.unknown(name))?;
         if server.transport.builtin().is_some() {
-            let message = format!("`{name}` is the built-in server, and its read-only tools already run without a question");
+            let message =
+                format!("`{name}` is the built-in server, and its read-only tools already run without a question");
             return Err(CommandError::usage(message).about(name));
         }
         servers.push(server.clone());

@@ -114,7 +114,9 @@ fn with_time_hint(config: &ServerConfig, error: WireError, last_words: &str) -> 
         return error;
     }
     let name = &config.name;
-    error.hinting(format!("set a larger `connectTimeout` for `{name}`, or a larger `timeout` if it has no `connectTimeout`"))
+    error.hinting(format!(
+        "set a larger `connectTimeout` for `{name}`, or a larger `timeout` if it has no `connectTimeout`"
+    ))
 }
 
 /// The same place once more; only an address can be gone to twice.

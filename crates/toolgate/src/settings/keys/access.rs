@@ -68,8 +68,12 @@ pub(crate) const ADMIN: &[Key] = &[
 ];
 
 const ADMIN_MCP: &[Key] = &[
-    Key::new("enabled", Shape::Truth, "Whether servers other than the built-in one are used. `false` in any file wins.")
-        .preset(Preset::Truth(true)),
+    Key::new(
+        "enabled",
+        Shape::Truth,
+        "Whether servers other than the built-in one are used. `false` in any file wins.",
+    )
+    .preset(Preset::Truth(true)),
     Key::new("config", Shape::Anything, "The only servers there may be, and how they are reached.").accepted(),
     Key::new("requiredConfig", Shape::Anything, "Servers that are always there.").accepted(),
 ];

@@ -162,11 +162,7 @@ const AUDIT: &[Key] = &[
     )
     .preset(Preset::InWords("none"))
     .merged(Merge::Concat),
-    Key::new(
-        "onAlert",
-        Shape::Text,
-        "A command that receives each alert as JSON on stdin. Ignored in a folder.",
-    ),
+    Key::new("onAlert", Shape::Text, "A command that receives each alert as JSON on stdin. Ignored in a folder."),
 ];
 
 const RUNTIME: &[Key] =
