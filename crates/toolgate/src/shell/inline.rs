@@ -1,4 +1,4 @@
-//! Programs that run a text in a language of their own that stands on their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
+//! Programs that run code from their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
 //!
 //! The effect of such a text cannot be determined in general. Plain texts, such as `s/a/b/`, are told from those that
 //! may run a program.
@@ -6,7 +6,7 @@
 use super::script::Word;
 use super::sed;
 
-/// Interpreters, with the letters and the names of options whose value is a text. Digits at the end of the name are left out.
+/// Interpreters, with the options that take code. Digits at the end of the name are ignored.
 const INTERPRETERS: &[(&[&str], &str, &[&str])] = &[
     (&["python", "pypy", "pythonw", "ipython", "py"], "c", &[]),
     (&["perl", "raku", "rakudo"], "eE", &[]),
@@ -25,10 +25,10 @@ const INTERPRETERS: &[(&[&str], &str, &[&str])] = &[
     (&["tclsh", "wish", "jshell"], "", &[]),
 ];
 
-/// Options of interpreters that show something and end.
+/// Options with which interpreters print something and exit.
 const SHOWING: [&str; 8] = ["--version", "--help", "-V", "-v", "-h", "version", "help", "--help-all"];
 
-/// Whether a program is given a text that may run others, or reads one from its input.
+/// Whether a program gets code that may run other programs, or reads code from its input.
 pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
     match program {
         "sed" | "ssed" | "psed" => sed_runs(arguments),
@@ -57,7 +57,7 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
             return true;
         }
         let Some(option) = word.head.strip_prefix('-') else {
-            // Of these languages no other file is common than one that runs programs.
+            // In these languages, practically every file can run programs.
             return matches!(name, "tclsh" | "wish" | "jshell")
                 || (matches!(word.head.as_str(), "eval" | "repl") && matches!(name, "deno"));
         };
@@ -75,16 +75,16 @@ fn interprets(name: &str, arguments: &[Word], letters: &str, longs: &[&str]) -> 
             let module = option.get(1..).filter(|rest| !rest.is_empty()).or_else(|| words.next().map(Word::shown));
             return module.is_none_or(|module| MODULES_RUNNING.contains(&module));
         }
-        // The value of another option is not told from a file, unless it is known to take one.
+        // The value of another option looks like a file, unless the option is known to take a value.
         if matches!(word.head.as_str(), "-W" | "-X" | "-r" | "-I" | "-C") {
             words.next();
         }
     }
-    // Without a file it reads its input.
+    // Without a file, the interpreter reads its input.
     true
 }
 
-/// Interpreters, with the options that load a file before the script.
+/// Interpreters, with options that load a file before the script.
 const LOADING: &[(&[&str], &[&str])] = &[
     (
         &["node", "nodejs", "tsx", "ts-node", "bun", "deno", "qjs"],
@@ -94,7 +94,7 @@ const LOADING: &[(&[&str], &[&str])] = &[
     (&["julia"], &["-L", "--load"]),
 ];
 
-/// Whether an option before the script loads a file that runs before it.
+/// Whether an option before the script loads another file first.
 fn preloads(name: &str, arguments: &[Word]) -> bool {
     const VALUED: [&str; 7] = ["-e", "-p", "-pe", "-C", "--conditions", "--eval", "--print"];
     let Some((_, loading)) = LOADING.iter().find(|(names, _)| names.contains(&name)) else { return false };
@@ -115,8 +115,8 @@ fn preloads(name: &str, arguments: &[Word]) -> bool {
     false
 }
 
-/// Whether an option of `perl` has a value that is code: a module, a debugger or a separator that is more than a name. Letters before it may
-/// stand in the same word.
+/// Whether an option of `perl` has code as its value: a module, a debugger or a separator that is more than a name. Other letters may
+/// precede it in the same word.
 fn loads_code(word: &Word) -> bool {
     let Some(letters) = word.head.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
     let Some((at, letter)) = letters.char_indices().find(|(_, letter)| "MmdDVFeEiIx".contains(*letter)) else {
@@ -131,15 +131,15 @@ fn loads_code(word: &Word) -> bool {
     }
 }
 
-/// Whether a later word gives another text.
+/// Whether a later word has more code.
 fn is_code(word: &Word, letters: &str) -> bool {
     word.head.starts_with('-') && !word.head.starts_with("--") && word.head.contains(|letter| letters.contains(letter))
 }
 
-/// Modules of Python that run a text.
+/// Python modules that run code.
 const MODULES_RUNNING: [&str; 8] = ["asyncio", "bdb", "code", "pdb", "profile", "cProfile", "timeit", "trace"];
 
-/// Whether a text of a language runs no program, as far as can be told.
+/// Whether code runs no program, as far as can be determined.
 fn is_plain(name: &str, text: &str) -> bool {
     if !text.is_ascii() {
         return false;
@@ -155,7 +155,7 @@ fn is_plain(name: &str, text: &str) -> bool {
     }
 }
 
-/// Names by which a program in Python reaches others, or names that are put together.
+/// Names through which Python code reaches other programs, or builds names at run time.
 const PYTHON_REACHING: [&str; 34] = [
     "__",
     "attrgetter",
@@ -193,7 +193,7 @@ const PYTHON_REACHING: [&str; 34] = [
     "webbrowser",
 ];
 
-/// Modules by which no other program is reached, unless by a name that is looked for.
+/// Python modules that reach no other program, except through names that are checked.
 const PYTHON_MODULES: [&str; 38] = [
     "base64",
     "binascii",
@@ -235,7 +235,7 @@ const PYTHON_MODULES: [&str; 38] = [
     "uuid",
 ];
 
-/// Whether all that a text in Python imports is known to reach no other program.
+/// Whether every import in Python code is known to reach no other program.
 fn imports_plainly(text: &str) -> bool {
     let is_known = |name: &str| PYTHON_MODULES.contains(&name.trim().split(['.', ' ']).next().unwrap_or_default());
     text.split([';', '\n', '\r', ':']).map(str::trim).filter(|part| part.contains("import")).all(|part| {
@@ -298,13 +298,13 @@ fn is_substitution(text: &str) -> bool {
         && flags.is_some_and(|flags| flags.trim().chars().all(|flag| "gimsx".contains(flag)))
 }
 
-/// Options of `sed` and of `awk`, which both have `-e text` and `-f file`; what a file says is not known.
+/// Options of `sed` and `awk`. Both have `-e text` and `-f file`; the contents of files are unknown.
 struct Language {
-    /// The long name of the option for a text.
+    /// The long option for code.
     long: &'static str,
     /// Letters of options with a value.
     valued: &'static str,
-    /// The one of them whose value is attached, if any.
+    /// The letter with an attached value, if any.
     attached: Option<char>,
 }
 
@@ -312,7 +312,7 @@ const SED: Language = Language { long: "expression", valued: "il", attached: Som
 
 const AWK: Language = Language { long: "source", valued: "Fv", attached: None };
 
-/// The texts of `sed` and `awk`: behind options, or else the first operand. `None` where they cannot be told apart.
+/// The code of `sed` and `awk`: from options, or else the first operand. `None` when that is ambiguous.
 fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Word>> {
     let mut texts = Vec::new();
     let mut operands = Vec::new();
@@ -353,7 +353,7 @@ fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Wor
     Some(texts)
 }
 
-/// The text in a word, without the quotes that are left where it is not known to its end.
+/// The text of a word, without the remaining quotes of a partly unknown word.
 fn text_in(word: &Word) -> Option<&str> {
     match &word.literal {
         Some(text) => Some(text),
@@ -367,7 +367,7 @@ fn sed_runs(arguments: &[Word]) -> bool {
     texts.into_iter().any(|word| text_in(word).is_none_or(|text| !sed::is_plain(without_option(text))))
 }
 
-/// A text without the option that it is attached to.
+/// A text without the option before it.
 fn without_option(text: &str) -> &str {
     match text.strip_prefix('-') {
         Some(long) if long.starts_with('-') => long.split_once('=').map_or(text, |(_, value)| value),
@@ -383,7 +383,7 @@ fn awk_runs(arguments: &[Word]) -> bool {
     arguments.iter().any(loads) || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
 }
 
-/// Whether a text of `awk` opens a program, or calls what it puts together. Before the first `print` a bar stands in a pattern.
+/// Whether `awk` code opens a program, or calls a function by a computed name. Before the first `print`, a bar is part of a pattern.
 fn reaches(text: &str) -> bool {
     let writes_to = text.split_once("print").is_some_and(|(_, rest)| rest.replace("||", "").contains('|'));
     writes_to || ["system", "getline", "@"].iter().any(|part| text.contains(part))

@@ -139,13 +139,13 @@ impl Arguments<'_> {
         })
     }
 
-    /// Whether a word that is not known to its end may be one of these.
+    /// Whether a partly unknown word may be one of these.
     fn could_have(&self, names: &[&str]) -> bool {
         let is_open = |word: &&Word| word.literal.is_none();
         self.0.iter().filter(is_open).any(|word| names.iter().any(|name| word.could_be_option(name)))
     }
 
-    /// Whether a word may become any others.
+    /// Whether a word may expand to anything.
     fn may_split(&self) -> bool {
         self.0.iter().any(Word::may_be_any)
     }
