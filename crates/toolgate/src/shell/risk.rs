@@ -192,7 +192,7 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
     }
 }
 
-/// Whether a word is the root of all files, or may be it: `/`, `//`, `/.`, `/x/..`, `/*` and what is only known when it runs.
+/// Whether a word is or may be the root folder: `/`, `//`, `/.`, `/x/..`, `/*`, and values only known at run time.
 fn could_be_root(word: &Word) -> bool {
     let Some(text) = word.literal.as_deref() else {
         let rest = word.head.trim_start_matches(['/', '.']);
