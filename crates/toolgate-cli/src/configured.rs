@@ -52,7 +52,7 @@ pub(crate) struct Plan {
     pub(crate) active: Vec<Arc<ServerConfig>>,
     /// The names of all configured servers.
     pub(crate) written: Vec<String>,
-    /// Whether the command reports list entries that match nothing by itself.
+    /// Whether the command itself reports list entries that match nothing.
     pub(crate) reports_lists: bool,
     /// Who may have them already.
     pub(crate) lender: Option<Arc<dyn Lender>>,
@@ -92,7 +92,7 @@ impl Plan {
         Self { shows_all: true, ..self }
     }
 
-    /// A plan for a command that reports list entries that match nothing by itself.
+    /// A plan for a command that itself reports list entries that match nothing.
     pub(crate) fn reporting_lists(self) -> Self {
         Self { reports_lists: true, ..self }
     }
@@ -266,7 +266,7 @@ fn is_replaced(one: &SetAside) -> bool {
     matches!(one.reason, SetAsideReason::Replaced { .. })
 }
 
-/// Why a server is not used, with the file and line that say so.
+/// The reason why a server is not used, with file and line.
 pub(crate) fn why_held_back(one: &SetAside) -> String {
     match one.reason.origin() {
         Some(_) => one.reason.to_string(),

@@ -76,7 +76,7 @@ pub struct ConnectOptions {
     pub patience: Option<Patience>,
     /// How long the probe may stay unanswered before the handshake is tried beside it.
     pub probe_patience: Duration,
-    /// Whether a session that the server has lost is made anew by itself. Otherwise requests end with
+    /// Whether a session that the server has lost is renewed automatically. Otherwise requests end with
     /// [`Error::SessionLost`]: a restarted server may offer something else, which the caller may want to check first.
     pub renews_sessions: bool,
     /// Sees every frame.

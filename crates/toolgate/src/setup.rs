@@ -164,7 +164,7 @@ impl Setup {
         Ok(CallRules { grants: Some(Arc::new(Grants::open(&self.env))), ..self.call_rules_of(book, None)? })
     }
 
-    /// The same rules from a book that is already read, without earlier grants. `mode` wins over the mode of the settings.
+    /// These rules from a rulebook that is already read, without earlier grants. `mode` wins over the mode of the settings.
     ///
     /// # Errors
     /// Returns an error if the mode is forbidden.

@@ -386,7 +386,7 @@ fn saved_approvals_are_no_more_than_approvals() {
     assert!(checked.contains("1 saved approvals") || checked.contains("1 saved approval"), "{checked}");
 }
 
-/// In a folder that is not trusted a server's `trust` is none, also where the person's own servers run.
+/// In an untrusted folder, `trust` of a server does not count, even if the person's own servers run.
 #[test]
 fn trust_of_a_server_counts_in_trusted_folders_only() {
     let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace().with(

@@ -38,7 +38,7 @@ pub(crate) use self::json::{trust_word, write_folder, write_origin};
   toolgate mcp list --no-connect          what is written, without starting anything
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
 pub(crate) struct Arguments {
-    /// How much to show (`desc`, `schema` or `nodesc`), then a server or part of its name
+    /// Amount of detail (`desc`, `schema` or `nodesc`), then a server or part of its name
     #[arg(value_name = "DETAIL] [SERVER", num_args = 0..=2)]
     words: Vec<String>,
     /// Only servers with this in their name, even if it is `desc`, `schema` or `nodesc`
