@@ -1,4 +1,4 @@
-//! One build of the program against another: both play every case in turns, and the newer one plays against itself to show the noise.
+//! Comparison of two builds of the program. Both run every case in turns; the newer one also runs against itself to show the noise.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::measure::median;
 use crate::watch::Seen;
 use crate::{Outcome, say};
 
-/// Ratios up to here count as equal, whatever the noise is.
+/// Ratios up to this count as equal, whatever the noise.
 pub(crate) const EQUAL_PERCENT: f64 = 10.0;
 
 /// One round: the build before, the build now, and the build now once more.
@@ -24,12 +24,12 @@ pub(crate) fn head() {
     say("| --- | --- | --- | --- | --- | --- | --- |");
 }
 
-/// The cases that a second build of the program can play. An embedded host is part of the benchmark itself.
+/// Whether a second build of the program can run the case. An embedded host is part of the benchmark itself.
 pub(crate) fn can_play(case: &HostCase) -> bool {
     case.ours.who != Who::Embedded
 }
 
-/// Plays one case and prints a row for each of its figures.
+/// Runs one case and prints a row for each of its figures.
 pub(crate) async fn measure(case: &HostCase, before: &Path, now: &Path, runs: usize) -> Outcome {
     let mut stages =
         [Stage::set(&case.ours, before).await?, Stage::set(&case.ours, now).await?, Stage::set(&case.ours, now).await?];
@@ -41,7 +41,7 @@ pub(crate) async fn measure(case: &HostCase, before: &Path, now: &Path, runs: us
     Ok(())
 }
 
-/// The order rotates, so that a machine that slows down or speeds up favours no contestant.
+/// The order rotates, so that a machine that slows down or speeds up favours neither build.
 async fn take_turns(stages: &mut [Stage<'_>; 3], runs: usize) -> Outcome<Vec<Round>> {
     let mut rounds = Vec::with_capacity(runs);
     for run in 0..runs {
@@ -77,14 +77,14 @@ fn row(name: &str, figure: Figure, before: &[f64], now: &[f64], again: &[f64]) -
     )
 }
 
-/// The ratio of two builds beside the ratio of one build to itself.
+/// The ratio of two builds, and the ratio of one build to itself.
 pub(crate) struct Comparison {
     between: Vec<f64>,
     identical: Vec<f64>,
 }
 
 impl Comparison {
-    /// Each run is compared with the one next to it, so that noise hits both.
+    /// Compares each run with its neighbour, so that noise affects both.
     pub(crate) fn of(before: &[f64], now: &[f64], again: &[f64]) -> Self {
         let ratios = |of: &[f64], to: &[f64]| of.iter().zip(to).map(|(of, to)| of / to).collect();
         Self { between: ratios(now, before), identical: ratios(again, now) }
@@ -93,7 +93,7 @@ impl Comparison {
     fn is_no_worse(&self) -> bool {
         let noise = (median(self.identical.clone()) - 1.0).abs();
         let ratio = median(self.between.clone());
-        // Both are zero where nothing is used at all.
+        // Both are zero where nothing is used.
         ratio.is_nan() || ratio <= 1.0 + noise.max(EQUAL_PERCENT / 100.0)
     }
 }

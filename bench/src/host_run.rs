@@ -19,7 +19,7 @@ const KB_PER_MB: f64 = 1024.0;
 #[derive(Debug)]
 struct Request {
     toolgate: PathBuf,
-    /// An older build of the program, to be played against instead of the floor.
+    /// An older build of the program that replaces the floor in the comparison.
     against: Option<PathBuf>,
     runs: usize,
     names: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
 }
 
-/// Plays this build against another one.
+/// Compares this build with another one.
 fn run_against(request: &Request, before: &Path) -> Outcome {
     against::head();
     let mut failed = Vec::new();

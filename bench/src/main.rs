@@ -1,6 +1,6 @@
 //! Benchmarks of toolgate, as ratios to a floor in the same run.
 //!
-//! `toolgate-bench run [CASE…] [--runs N]` is about the wire, `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH] [--against PATH]` about the program.
+//! `toolgate-bench run [CASE…] [--runs N]` measures the wire; `toolgate-bench host [CASE…] [--runs N] [--toolgate PATH] [--against PATH]` measures the program.
 //! Both start every server and every client as a process of its own, take turns between the contestants, and print medians and ratios.
 //! `toolgate-bench refresh [--processes N] [--refreshes N]` lets many processes keep one login.
 //! `toolgate-bench plot [--runs N] [--out FILE.svg] [--toolgate PATH]` draws time and memory against the number of servers,

@@ -14,13 +14,13 @@ use crate::against::Comparison;
 use crate::measure::median;
 use crate::{Outcome, say};
 
-/// One measurement of one case goes on for this long.
+/// Duration of one measurement of one case.
 const MEASURED: Duration = Duration::from_millis(200);
 
-/// The clock is read once for so many decisions.
+/// Decisions between two readings of the clock.
 const BATCH: u32 = 64;
 
-/// One case: how many rules stand above the one that decides, and what is called.
+/// One case: the number of rules above the one that decides, and the call.
 struct Case {
     name: &'static str,
     rules: usize,
@@ -102,7 +102,7 @@ fn compare(before: &Path, now: &Path, runs: usize) -> Outcome {
     Ok(())
 }
 
-/// The time of one decision in a process of its own.
+/// Measures one decision in a process of its own.
 fn ask(program: &Path, case: &str) -> Outcome<f64> {
     let output = Command::new(program).args(["decide", case]).output()?;
     if !output.status.success() {
@@ -116,7 +116,7 @@ fn ask(program: &Path, case: &str) -> Outcome<f64> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().parse()?)
 }
 
-/// Prints the nanoseconds of one decision. Each decision takes the call apart anew, as for a new call.
+/// Prints the nanoseconds of one decision. Each decision parses the call again, as for a new call.
 pub(crate) fn decide(name: &str) -> Outcome {
     let case = CASES.iter().find(|case| case.name == name).ok_or_else(|| format!("no case `{name}`"))?;
     let policy = Policy::new(rules(case.rules, case.tool));
@@ -151,7 +151,7 @@ pub(crate) fn decide(name: &str) -> Outcome {
     Ok(())
 }
 
-/// Rules about other tools, in every way that a rule names tools, and one below them that decides.
+/// Rules about other tools, in every form that names tools, and below them the one that decides.
 fn rules(count: usize, tool: &str) -> Vec<Rule> {
     let named = |server: String| ServerPattern::Named(NamePattern::Exact(server));
     let rule = |server, tool, decision, priority| Rule { priority, ..Rule::about(server, tool, decision) };

@@ -1,4 +1,4 @@
-//! Command lines that are run: whatever one of them really starts is held back by a rule that denies exactly that.
+//! Random command lines that are run: a rule that denies exactly one started command must stop the line.
 //!
 //! Each byte of an input chooses one alternative of a grammar of wrappers, quotes and runners. The line runs in namespaces of its own;
 //! `SHELL_ROOM` is the path of the `shell-room` program.
@@ -17,7 +17,7 @@ use toolgate::{Asker, ServerName};
 use toolgate_testkit::shell_room::ShellRoom;
 use toolgate_testkit::shell_room::lines::{compare, line};
 
-/// Opened once: every line gets a fresh folder in it.
+/// Opened once. Every line gets an empty folder in it.
 static ROOM: LazyLock<Mutex<ShellRoom>> = LazyLock::new(|| {
     #[expect(clippy::disallowed_methods, reason = "a fuzz target has no other arguments of its own")]
     let program = std::env::var_os("SHELL_ROOM");

@@ -88,7 +88,7 @@ pub(crate) struct Options {
     /// Show the wire, what servers write to stderr, and why tools are not as they were sent
     #[arg(long, global = true)]
     pub(crate) debug: bool,
-    /// Write what --debug shows, and all that is said, to this file
+    /// Write --debug output and all messages to this file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
     /// Ask nothing, even on a terminal
@@ -145,7 +145,7 @@ impl Options {
         if self.yolo { Some(Mode::Yolo) } else { self.mode }
     }
 
-    /// From now on another mode.
+    /// Switches to another mode.
     pub(crate) const fn set_mode(&mut self, mode: Mode) {
         (self.mode, self.yolo) = (Some(mode), false);
     }
@@ -206,7 +206,7 @@ pub(crate) enum Command {
     /// What you allowed for good
     #[command(subcommand, arg_required_else_help = true)]
     Grants(commands::grants::Command),
-    /// Your settings and policies as they were
+    /// List, compare and restore earlier settings and policies
     Revisions(commands::revisions::Arguments),
     /// The record of every call
     #[command(subcommand, arg_required_else_help = true)]

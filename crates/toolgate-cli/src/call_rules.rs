@@ -56,9 +56,9 @@ pub(crate) fn for_calls(session: &Session, setup: &Setup) -> Result<CallRules> {
     kept_revision::noticed(session);
     let talk = session.printer.talk().clone();
     let audit = session.audit(&setup.env, audit_options(&setup.settings));
-    // A change of the rules stands in the record before the first call that they decide.
+    // Changed rules are recorded before the first call that they decide.
     if let Err(error) = audit.rules_in_force(&setup.rules_in_force(&rulebook)) {
-        talk.error(&CommandError::from(error.while_doing("a change of the rules is not in the record")));
+        talk.error(&CommandError::from(error.while_doing("cannot record the changed rules")));
     }
     let rules = common(session, setup, presence, rulebook)?;
     if let Some(error) = rules.grants.as_ref().and_then(|grants| grants.trouble()) {
@@ -85,12 +85,12 @@ fn common(session: &Session, setup: &Setup, presence: Presence, rulebook: Rulebo
     })
 }
 
-/// Holds calls against the limits of the settings, when there are any.
+/// Checks calls against the limits of the settings, if there are any.
 fn with_alerts(session: &Session, setup: &Setup, audit: FileAudit) -> FileAudit {
     let talk = session.printer.talk().clone();
     let rules = AlertRules::of(&setup.settings);
     rules.problems.iter().for_each(|problem| talk.line(&format!("{} {problem}", talk.paint().yellow("warning:"))));
-    // The variables of a folder's `.env` are none of the command's.
+    // Alert commands must not see the variables of a folder's `.env`.
     let commands = (!rules.is_empty()).then(|| AlertCommands::new(session.env()));
     audit.on_alert(&Arc::new(rules), move |alert| {
         if alert.line {
@@ -104,9 +104,11 @@ fn with_alerts(session: &Session, setup: &Setup, audit: FileAudit) -> FileAudit 
 fn words(unusual: &Unusual) -> Option<String> {
     let (server, tool) = (visible::line(&unusual.server), visible::line(&unusual.tool));
     match unusual.what {
-        // The person knows what they type.
+        // A tool name that the person typed is not unexpected.
         UnusualUse::NewTool if matches!(unusual.asker, Asker::Cli | Asker::SlashCommand) => None,
-        UnusualUse::NewTool => Some(format!("unusual: `{tool}` of {server}, known for weeks, was never called before")),
+        UnusualUse::NewTool => {
+            Some(format!("unusual: first call of `{tool}`, although {server} has been in use for weeks"))
+        }
         UnusualUse::Burst => Some(format!("unusual: many calls of {server} within a minute")),
         UnusualUse::FirstWriteAfterReads => {
             Some(format!("unusual: `{tool}` may change something, and {server} was only read from before"))

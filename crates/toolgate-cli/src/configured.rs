@@ -51,11 +51,11 @@ pub(crate) struct Plan {
     pub(crate) admitted: AdmittedServers,
     /// Those of them that the command is about.
     pub(crate) wanted: Vec<ServerName>,
-    /// All servers that are used, whether they may be started or not.
+    /// All servers in use, including those that may not be started.
     pub(crate) active: Vec<Arc<ServerConfig>>,
-    /// The names of all servers that are written.
+    /// The names of all configured servers.
     pub(crate) written: Vec<String>,
-    /// Whether the command itself says which entries of lists fit nothing.
+    /// Whether the command itself reports list entries that match nothing.
     pub(crate) reports_lists: bool,
     /// Who may have them already.
     pub(crate) lender: Option<Arc<dyn Lender>>,
@@ -95,7 +95,7 @@ impl Plan {
         Self { shows_all: true, ..self }
     }
 
-    /// A plan for a command that says itself which entries of lists fit nothing.
+    /// A plan for a command that itself reports list entries that match nothing.
     pub(crate) fn reporting_lists(self) -> Self {
         Self { reports_lists: true, ..self }
     }
@@ -181,7 +181,7 @@ impl Configured {
         }
     }
 
-    /// The names of all servers that are written, used or not.
+    /// The names of all configured servers, used or not.
     fn written(&self) -> impl Iterator<Item = &str> {
         let Setup { servers, .. } = &self.setup;
         let aside = servers.set_aside.iter().map(|one| one.name.as_str());
@@ -190,7 +190,7 @@ impl Configured {
 
     /// The server that was asked for, or all.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<AdmittedServers> {
-        // `mcp list` shows what could be read beside a broken file; every other command was refused before.
+        // `mcp list` also works beside a broken file. Every other command was refused before.
         let all = admit(&self.setup.servers, &self.setup.folder)?;
         if let Err(error) = self.setup.record_first_use() {
             tracing::warn!("{error}");
@@ -280,7 +280,7 @@ fn is_replaced(one: &SetAside) -> bool {
     matches!(one.reason, SetAsideReason::Replaced { .. })
 }
 
-/// Why a server is not used, with the file and line that say so.
+/// The reason why a server is not used, with file and line.
 pub(crate) fn why_held_back(one: &SetAside) -> String {
     match one.reason.origin() {
         Some(_) => one.reason.to_string(),
@@ -288,7 +288,7 @@ pub(crate) fn why_held_back(one: &SetAside) -> String {
     }
 }
 
-/// Writes that reason for programs.
+/// Writes that reason as JSON.
 pub(crate) fn write_held_back(json: &mut JsonWriter<'_>, one: &SetAside) -> std::io::Result<()> {
     json.object(|object| {
         object.string("name", &one.name)?;
@@ -299,7 +299,7 @@ pub(crate) fn write_held_back(json: &mut JsonWriter<'_>, one: &SetAside) -> std:
     })
 }
 
-/// Why a server is not used, in a word for programs.
+/// The reason why a server is not used, as one word for JSON.
 pub(crate) const fn reason_word(reason: &SetAsideReason) -> &'static str {
     match reason {
         SetAsideReason::NotAllowed { .. } => "not_allowed",

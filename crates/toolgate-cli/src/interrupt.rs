@@ -10,10 +10,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Has a file that reaches the limit of the shell (`ulimit -f`) be an error of the one who writes, and not the end of the process. What we
-/// start has the signal as we found it.
+/// Turns the signal for a file beyond `ulimit -f` into a write error, so that it does not end the process. Child processes inherit the
+/// original handling.
 pub(crate) fn survive_file_limit() {
-    // Where it cannot be taken, it ends the process as before.
+    // If the signal cannot be handled, it ends the process as before.
     let _taken = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).is_ok();
 }
 

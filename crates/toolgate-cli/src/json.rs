@@ -197,7 +197,7 @@ impl<W: Write> ForTerminal<W> {
 
 impl<W: Write> Write for ForTerminal<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        // The rest comes with the next write.
+        // The next write continues with the rest.
         let bytes = bytes.get(..TERMINAL_PIECE_BYTES).unwrap_or(bytes);
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {

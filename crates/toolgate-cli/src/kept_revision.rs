@@ -1,4 +1,4 @@
-//! The moments in which a revision of the settings and policies is kept: before and after a command that edits them, and when a call is made.
+//! Saves revisions of settings and policies: before and after a command that edits them, and before a call.
 
 use toolgate::revisions::Revisions;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::permission_record::Reason;
 use crate::session::Session;
 
-/// The cause of a revision that no command of ours made.
+/// The cause of a revision that no toolgate command made.
 pub(crate) const BY_HAND: &str = "changed by hand";
 
 /// A command that edits settings or policies.
@@ -63,14 +63,14 @@ pub(crate) fn after(session: &Session, editing: Option<&Editing>) {
     }
 }
 
-/// Keeps changes by hand since toolgate looked last.
+/// Saves changes that were made by hand since the last run.
 pub(crate) fn noticed(session: &Session) {
     keep_quietly(session);
 }
 
 fn keep_quietly(session: &Session) {
     if let Err(error) = Revisions::open(session.env()).keep(BY_HAND, None) {
-        tracing::debug!(%error, "no revision of the settings is kept");
+        tracing::debug!(%error, "cannot save a revision of the settings");
     }
 }
 

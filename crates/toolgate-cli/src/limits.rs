@@ -36,7 +36,7 @@ pub(crate) const AWAITED_NAMES_MAX: usize = 3;
 /// Arguments of one tool or prompt that are named to somebody who gave wrong ones.
 pub(crate) const TAKEN_ARGUMENTS_MAX: usize = 40;
 
-/// Calls that an allow without conditions has let through before a narrower rule is proposed for it: fewer say little about what it is for.
+/// Calls that a broad allow must have matched before a narrower rule is proposed: fewer say little about its purpose.
 pub(crate) const REVIEWED_CALLS_COUNT: usize = 5;
 
 /// Lines kept while a question is on the screen; a server must not fill our memory while a person thinks.
@@ -66,16 +66,16 @@ pub(crate) const AUDIT_IMPACT_SHOWN_MAX: usize = 3;
 /// Servers that are not used and are named with the reason where there is nothing else to show.
 pub(crate) const HELD_BACK_NAMED_MAX: usize = 10;
 
-/// Mistyped entries of lists that one command warns of: `doctor` has the others.
+/// Mistyped list entries that one command warns about; `doctor` shows the others.
 pub(crate) const UNMATCHED_TOLD_MAX: usize = 5;
 
-/// Entries that fit nothing, in one report: a set of rules for many kinds of servers has more than anybody reads.
+/// List entries that match nothing, in one report: a policy for many kinds of servers has more than a person reads.
 pub(crate) const UNMATCHED_LISTED_MAX: usize = 30;
 
-/// Lines that are said once in a session and remembered for that.
+/// Lines that a session prints once and remembers.
 pub(crate) const SAID_ONCE_LINES_MAX: usize = 1000;
 
-/// Servers of the person that a question about a folder names as replaced; the lines above it name all.
+/// Replaced servers that a question about a folder names; the lines above the question name all.
 pub(crate) const REPLACED_NAMED_MAX: usize = 3;
 
 /// What a form says about one of its questions.

@@ -1,5 +1,5 @@
-//! `--log-file`: all that is said on stderr, every frame of the wire and what servers write to stderr, line by line with the time, in a file
-//! of the person alone. It is there to be looked at afterwards; the screen stays as it is without it.
+//! `--log-file`: every message, every frame of the wire and the stderr of servers, line by line with the time. Only the owner can read
+//! the file. The output on the screen does not change.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -15,14 +15,14 @@ use crate::error::{CommandError, Result};
 /// Mode of the log file. Frames of the wire may contain secrets.
 const OWNERS: u32 = 0o600;
 
-/// A file that is written to.
+/// An open log file.
 pub(crate) struct LogFile {
     file: Mutex<File>,
     clock: Arc<dyn Clock>,
 }
 
 impl LogFile {
-    /// Opens the file, or makes it; what is in it stays.
+    /// Opens the file for appending, or creates it.
     pub(crate) fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let cannot = |error: std::io::Error| {
             CommandError::usage(format!("cannot write the log file {}: {error}", path.display()))
@@ -39,7 +39,7 @@ impl LogFile {
         Ok(Self { file: Mutex::new(file), clock })
     }
 
-    /// Adds a line. A log that cannot be written is no reason to stop working.
+    /// Adds a line. A failure to write the log does not stop the command.
     pub(crate) fn line(&self, line: &str) {
         let at = Timestamp::try_from(self.clock.now()).unwrap_or(Timestamp::UNIX_EPOCH);
         let text = format!("{at:.3} {}\n", without_colours(line));
@@ -54,7 +54,7 @@ impl std::fmt::Debug for LogFile {
     }
 }
 
-/// A line without the sequences that colour it.
+/// A line without colour sequences.
 fn without_colours(line: &str) -> String {
     let mut parts = line.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Changes of permissions that commands make, written into the record with the reason the person gave.
+//! Records the changes of permissions that commands make, with the reason that the person gave.
 
 use clap::Args;
 use toolgate::HostEnv;
@@ -14,18 +14,18 @@ use crate::talk::Talk;
 /// The reason of a change.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Reason {
-    /// Why; stands in the record (`toolgate audit show --permissions`)
+    /// The reason for the record (`toolgate audit show --permissions`)
     #[arg(long = "reason", value_name = "TEXT")]
     text: Option<String>,
 }
 
 impl Reason {
-    /// Its text.
+    /// The reason as text.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// Writes a change down. One that cannot be written was made all the same, which is told.
+    /// Records a change. If that fails, the change still takes effect, and a warning says so.
     pub(crate) fn record(&self, session: &Session, change: PermissionChange) {
         let change = match session.lasting() {
             Some(host) => change.in_session(host.host().calls().session().to_string()),
@@ -34,7 +34,7 @@ impl Reason {
         record(session.env(), session.printer.talk(), &change.reason(self.text()));
     }
 
-    /// Changes a settings file, and writes that down when something changed.
+    /// Edits a settings file, and records the change if there was one.
     pub(crate) fn edit_settings(
         &self,
         session: &Session,
@@ -56,9 +56,9 @@ impl Reason {
     }
 }
 
-/// Writes a change down outside of a session.
+/// Records a change outside of a session.
 pub(crate) fn record(env: &HostEnv, talk: &Talk, change: &PermissionChange) {
     if let Err(error) = change.write(env) {
-        talk.error(&CommandError::from(error.while_doing("the change was made, and is not in the record")));
+        talk.error(&CommandError::from(error.while_doing("the change took effect, but cannot be recorded")));
     }
 }

@@ -144,7 +144,7 @@ impl Printer {
         self.end_of(text)
     }
 
-    /// The end of its last line, when the text has none.
+    /// Ends the last line, if the text does not.
     fn end_of(&mut self, text: &str) -> Result<()> {
         if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }
     }

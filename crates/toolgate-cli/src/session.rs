@@ -86,7 +86,7 @@ impl Session {
         Self { options, env, printer, visit: Some(visit), lasting: None }
     }
 
-    /// Opens the log file, when one was asked for.
+    /// Opens the log file of `--log-file`.
     pub(crate) fn begin_log(&self) -> Result<()> {
         let Some(path) = &self.options.log_file else { return Ok(()) };
         let file = LogFile::open(&self.env.workspace.join(path), self.env.clock.clone())?;

@@ -89,7 +89,7 @@ fn replaced_line(own: &ReplacedServer, folder: &Path, paint: Paint) -> String {
     format!("    {} it replaces {whose}{target}", paint.yellow("warning:"))
 }
 
-/// The names of servers that are not the folder's and would be replaced, for a question about it.
+/// The names of the person's own servers that a folder would replace, for the question about it.
 pub(crate) fn replaced_names(survey: &Survey) -> Option<String> {
     let names: Vec<_> = survey.servers.iter().filter(|server| server.replaces.is_some()).collect();
     let shown: Vec<_> =

@@ -66,7 +66,7 @@ pub(crate) struct Talk {
     stop: OnceLock<watch::Sender<bool>>,
     /// Log file that receives a copy of all output.
     log: OnceLock<LogFile>,
-    /// Lines that are not said a second time.
+    /// Lines that are printed once only.
     said_once: Mutex<BTreeSet<String>>,
 }
 
@@ -126,7 +126,7 @@ impl Talk {
         self.is_terminal
     }
 
-    /// Says a line, unless it has been said before.
+    /// Prints a line, unless it was printed before.
     pub(crate) fn line_once(&self, line: &str) {
         let is_new = {
             let mut said = self.said_once.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,17 +160,17 @@ impl Talk {
         }
     }
 
-    /// From now on everything is written to that file too.
+    /// Starts copying all output to the file.
     pub(crate) fn logs_to(&self, file: LogFile) {
         let _is_first = self.log.set(file).is_ok();
     }
 
-    /// Whether there is a log file.
+    /// Whether a log file is in use.
     pub(crate) fn has_log(&self) -> bool {
         self.log.get().is_some()
     }
 
-    /// Writes a line to the log file alone.
+    /// Writes a line only to the log file.
     pub(crate) fn log(&self, line: &str) {
         if let Some(log) = self.log.get() {
             log.line(line);

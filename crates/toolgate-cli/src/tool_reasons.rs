@@ -16,7 +16,7 @@ use crate::talk::Talk;
 pub(crate) enum Explain {
     /// The first few that cannot be used.
     Little,
-    /// The first few of everything, because there is nothing else to show.
+    /// The first few reasons of every kind, for a listing that shows no tool.
     Few,
     /// Everything: what cannot be used, what is hidden, what is called something else.
     All,

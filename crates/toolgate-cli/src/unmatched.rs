@@ -1,4 +1,4 @@
-//! Entries of lists and rules that fit nothing there is: a warning about mistyped ones with every command, all of them for commands that check.
+//! Entries of lists and rules that match nothing. Every command warns about probable typing errors; commands that check report all entries.
 
 use std::fmt;
 use std::io::Result;
@@ -14,7 +14,7 @@ use crate::limits::{UNMATCHED_LISTED_MAX, UNMATCHED_TOLD_MAX};
 use crate::printer::Printer;
 use crate::talk::Talk;
 
-/// Warns about mistyped entries as far as they are about servers that the command uses.
+/// Warns about mistyped entries that concern the servers of the command.
 pub(crate) fn warn(plan: &Plan, host: &Host, talk: &Talk) {
     if plan.reports_lists || !has_anything(plan, host) {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn warn(plan: &Plan, host: &Host, talk: &Talk) {
     }
 }
 
-/// Whether there are entries at all, so that most commands do not look further.
+/// Whether there are any entries, so that most commands skip the comparison.
 fn has_anything(plan: &Plan, host: &Host) -> bool {
     let has_own = |server: &ServerConfig| server.include_tools.is_some() || !server.exclude_tools.is_empty();
     let mcp = |layer: &toolgate::settings::SettingsLayer| {
@@ -48,13 +48,13 @@ fn has_anything(plan: &Plan, host: &Host) -> bool {
         || host.calls().permissions().policy().rules().any(|rule| is_written(rule))
 }
 
-/// Every entry that fits nothing, for a command that checks.
+/// Every entry that matches nothing, for a command that checks.
 pub(crate) fn all(setup: &Setup, only: Option<&[String]>, catalog: &Catalog) -> Vec<Unmatched> {
     let servers: Vec<&ServerConfig> = setup.servers.active.iter().map(AsRef::as_ref).collect();
     among(setup, &servers, only, catalog)
 }
 
-/// The entries that are almost the name of a tool of the built-in server, where nothing is known of others.
+/// Entries that are almost the name of a built-in tool, when no other tools are known.
 pub(crate) fn beside_built_in(setup: &Setup, catalog: &Catalog) -> Vec<Unmatched> {
     let servers = setup.servers.active.iter().map(AsRef::as_ref);
     let built_in = servers.filter(|server: &&ServerConfig| server.transport.builtin().is_some());
@@ -88,7 +88,7 @@ fn known<'a>(catalog: &'a Catalog, servers: &[&'a ServerConfig], written: impl I
     Known { servers: written.collect(), offers, is_complete }
 }
 
-/// One entry in words.
+/// One entry as text.
 struct Sentence<'a>(&'a Unmatched);
 
 impl fmt::Display for Sentence<'_> {
@@ -114,20 +114,20 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-/// Prints them for a person. Each is one line; those that were mistyped stand out.
+/// Prints the entries, one line each. Mistyped ones stand out.
 pub(crate) fn print(found: &[Unmatched], printer: &mut Printer) -> Result<()> {
     for one in found.iter().take(UNMATCHED_LISTED_MAX) {
         let paint = printer.paint();
         let mark = if one.is_mistyped { paint.red("✗").to_string() } else { "·".to_owned() };
-        printer.line(&format!("  {mark} {:<13}{}", "fits nothing", visible::line(&Sentence(one).to_string())))?;
+        printer.line(&format!("  {mark} {:<13}{}", "no match", visible::line(&Sentence(one).to_string())))?;
     }
     match found.len().saturating_sub(UNMATCHED_LISTED_MAX) {
         0 => Ok(()),
-        more => printer.line(&format!("  and {more} more that fit nothing; `--json` lists them all")),
+        more => printer.line(&format!("  and {more} more that match nothing; `--json` lists them all")),
     }
 }
 
-/// Writes one for programs.
+/// Writes one entry as JSON.
 pub(crate) fn write(json: &mut JsonWriter<'_>, one: &Unmatched) -> Result<()> {
     json.object(|object| {
         object.string("list", &one.list)?;

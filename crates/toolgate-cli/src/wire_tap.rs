@@ -1,4 +1,4 @@
-//! `--debug` and `--log-file`: every frame to and from every server, with secrets covered, as a line on stderr or in the log file alone.
+//! `--debug` and `--log-file`: prints every frame to and from every server, with secrets masked.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::talk::Talk;
 /// Destination of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// On stderr, and in the log file when there is one.
+    /// Stderr, and the log file if there is one.
     OnStderr,
-    /// In the log file.
+    /// The log file only.
     InLog,
 }
 

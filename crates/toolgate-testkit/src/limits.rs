@@ -64,7 +64,7 @@ pub const MODEL_WAIT_MS_MAX: u64 = 60_000;
 /// Largest file a command in a room for shell commands can write: everything there is memory.
 pub const SHELL_ROOM_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Longest part of a command's standard error that is kept: enough to see why it ran nothing.
+/// Bytes of a command's standard error that are kept: enough to see why it ran nothing.
 pub const SHELL_ROOM_SAID_BYTES_MAX: usize = 400;
 
 /// Time that a room waits for processes a shell left in the background.

@@ -97,7 +97,7 @@ pub enum Error {
     },
 }
 
-/// The last line that says something.
+/// The last line that is not empty.
 pub(crate) fn last_line(stderr: &str) -> &str {
     stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim()
 }

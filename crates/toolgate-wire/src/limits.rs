@@ -31,14 +31,14 @@ pub const QUEUE_FRAMES_MAX: usize = 256;
 /// Pages of one list. With a page size of one this is every entry a list may have.
 pub const PAGES_MAX: usize = 100_000;
 
-/// Entries of one list, over all its pages: ten times what large servers list. Each takes up to a kilobyte beside its own text.
+/// Entries of one list, over all its pages: ten times what large servers list. Each takes up to a kilobyte besides its own text.
 pub const LIST_ENTRIES_MAX: usize = 100_000;
 
 /// Unreadable entries of one list that are reported one by one; the others are counted. A longer report would not be
 /// read.
 pub const LIST_DEFECTS_MAX: usize = 1_000;
 
-/// Blocks, messages or contents of one result that are looked into; the others are counted. Each takes some hundred bytes beside its own.
+/// Blocks, messages or contents of one result that are parsed; the others are counted. Each takes some hundred bytes besides its own.
 pub const RESULT_PARTS_MAX: usize = 50_000;
 
 /// Arguments of one prompt; the others are left out. People fill in a handful.
@@ -77,10 +77,10 @@ pub const INPUT_REQUESTS_MAX: usize = 64;
 /// What a server keeps with a client between two such rounds.
 pub const REQUEST_STATE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Used states that a server remembers above the last one of which it knows nothing any more; older ones count as used.
+/// Used states that a server remembers above its floor; older ones count as used.
 pub const REQUEST_STATES_SPENT_MAX: usize = 4096;
 
-/// Processes with one key whose used states a server remembers; each restart of another one counts.
+/// Processes with one key whose used states a server remembers; each restart counts.
 pub const REQUEST_STATE_SIGNERS_MAX: usize = 64;
 
 /// Resources and tasks that one client watches.

@@ -76,7 +76,7 @@ pub struct ConnectOptions {
     pub patience: Option<Patience>,
     /// How long the probe may stay unanswered before the handshake is tried beside it.
     pub probe_patience: Duration,
-    /// Whether a session that the server has lost is made anew by itself. Otherwise requests end with
+    /// Whether a session that the server has lost is renewed automatically. Otherwise requests end with
     /// [`Error::SessionLost`]: a restarted server may offer something else, which the caller may want to check first.
     pub renews_sessions: bool,
     /// Sees every frame.
@@ -132,7 +132,7 @@ pub async fn connect(endpoint: Endpoint, options: ConnectOptions) -> Result<Clie
             Some((patience, deadline))
         });
         let Some((patience, deadline)) = more else {
-            // In words a person reads, fractions of a second are noise.
+            // A person needs no fractions of a second.
             let after = if is_told { Duration::from_secs(after.as_secs().max(1)) } else { after };
             return Err(Error::NotAnswering { after, stderr });
         };

@@ -1,5 +1,5 @@
-//! `Patience`: more time to connect for a child that shows that it is busy. The first start of a package runner downloads the package, and what it
-//! writes to stderr meanwhile is all that can be seen of it.
+//! `Patience`: more time to connect for a child that shows activity. The first start of a package runner downloads the package, and its
+//! output on stderr is the only visible sign.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use tokio::time::Instant;
 
 use crate::transport::child::ChildHandle;
 
-/// Hears that a child is waited for beyond the ordinary limit: what it wrote to stderr last. Must not block.
+/// Receives the last stderr line of a child that gets more time than the ordinary limit. Must not block.
 pub type StillStarting = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// More time for a child that is alive and writes to stderr.
+/// Extra time for a child that is alive and writes to stderr.
 #[derive(Clone)]
 pub struct Patience {
     /// Total time for connecting while the child is busy. It replaces the ordinary limit.
     pub limit: Duration,
     /// Longest time without output on stderr before the child counts as hanging.
     pub silence: Duration,
-    /// Told once, when the ordinary limit has passed.
+    /// Called once, when the ordinary limit has passed.
     pub told: Option<StillStarting>,
 }
 
 impl Patience {
-    /// Until when a child is waited for that has not answered yet. `None` when it is not waited for any longer.
+    /// Deadline for a child that has not answered. `None` when it has passed.
     pub(crate) fn deadline(&self, begun: Instant, child: &ChildHandle) -> Option<Instant> {
         if child.exit_status().is_some() {
             return None;
@@ -57,7 +57,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let patience = Patience { limit: seconds(600), silence: seconds(30), told: None };
         let begun = Instant::now();
-        // When it wrote last, when that is asked, and until when it is waited for.
+        // The last write, the time of the check, and the deadline.
         let cases = [
             (0, 30, None),
             (1, 30, Some(31)),

@@ -99,7 +99,7 @@ impl RawJson {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The value, when it has at most `parts_max` parts: in memory each of them takes some hundred bytes, however few it is written with.
+    /// The value, if it has at most `parts_max` parts: in memory each part takes some hundred bytes, even if its text is short.
     pub fn value_within(&self, parts_max: usize) -> Result<Value, Error> {
         if scan::has_more_parts_than(&self.0, parts_max) {
             return Err(Error::protocol(format!("it has more than {parts_max} parts")));
@@ -132,7 +132,7 @@ impl RawJson {
         members.into_iter().map(|(name, value)| (key_text(name).into_owned(), self.part(value))).collect()
     }
 
-    /// The first members of an object, at most `max`, and the number of those behind them; none when this is no object.
+    /// The first `max` members of an object, and the number of the others. `None` when this is not an object.
     pub fn members_within(&self, max: usize) -> (Vec<(String, Self)>, usize) {
         let (mut members, mut others) = (Vec::new(), 0_usize);
         let told = scan::each_member(&self.0, |name, value| {
@@ -151,7 +151,7 @@ impl RawJson {
         Some(elements.into_iter().map(|element| self.part(element)).collect())
     }
 
-    /// The first elements of an array, at most `max`, and the number of those behind them; `None` when this is no array.
+    /// The first `max` elements of an array, and the number of the others. `None` when this is not an array.
     pub fn elements_within(&self, max: usize) -> Option<(Vec<Self>, usize)> {
         let (elements, others) = scan::elements_within(&self.0, max)?;
         Some((elements.into_iter().map(|element| self.part(element)).collect(), others))

@@ -26,7 +26,7 @@ pub(crate) fn each_member<'a>(object: &'a [u8], mut tell: impl FnMut(&'a [u8], &
     }
 }
 
-/// The first member whose key, as it is written, is one that is looked for. An object of millions of members takes no memory for that.
+/// The first member with one of the wanted keys, compared as written. An object of millions of members takes no extra memory.
 pub(crate) fn find_member(object: &[u8], is_meant: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     let mut found = None;
     each_member(object, |key, value| {
@@ -42,7 +42,7 @@ pub(crate) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
     elements_within(array, usize::MAX).map(|(elements, _)| elements)
 }
 
-/// The first elements of an array, at most `max`, and the number of those behind them.
+/// The first `max` elements of an array, and the number of the others.
 pub(crate) fn elements_within(array: &[u8], max: usize) -> Option<(Vec<&[u8]>, usize)> {
     let mut walk = Walk { bytes: array, at: 0 };
     let (mut elements, mut others) = (Vec::new(), 0_usize);
@@ -63,7 +63,7 @@ pub(crate) fn elements_within(array: &[u8], max: usize) -> Option<(Vec<&[u8]>, u
     }
 }
 
-/// Whether a value has more parts than that: members and elements at every level, and what they stand in.
+/// Whether a value has more parts than that: members and elements at every level, and their containers.
 pub(crate) fn has_more_parts_than(json: &[u8], max: usize) -> bool {
     if json.len() <= max {
         return false; // No part has less than one byte.
@@ -162,7 +162,7 @@ impl<'a> Walk<'a> {
                     _ => {}
                 }
             }
-            // At a text, or at the end of what is no JSON.
+            // At a string, or at the end of invalid JSON.
             if self.peek()? != b'"' {
                 return None;
             }

@@ -45,25 +45,25 @@ pub const SEARCH_LINE_CHARS: usize = 400;
 /// A file that is searched; larger ones are skipped and counted.
 pub const SEARCH_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Memory of a search for one file: its longest line, and a piece of the text that follows.
+/// Memory of a search in one file: its longest line, and a piece of the text that follows.
 pub const SEARCH_HEAP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// A compiled regular expression that counts as a small one. Nearly all that people write are.
+/// Size of a compiled regular expression that counts as small. Nearly all that people write are smaller.
 pub const SEARCH_SMALL_PATTERN_BYTES: usize = 64 * 1024;
 
-/// A compiled regular expression of a search. Classes of Unicode letters are large, and repetitions multiply them.
+/// Size of a compiled regular expression of a search. Classes of Unicode letters are large, and repetitions multiply them.
 pub const SEARCH_PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
 /// Cache of the lazy matcher during one search.
 pub const SEARCH_CACHE_BYTES_MAX: usize = 1024 * 1024;
 
-/// The beginning of a line in which a small regular expression is looked for. The time grows with both, and nothing stops it within a line.
+/// Searched part of a line for a small regular expression. The time grows with both, and nothing stops it within a line.
 pub const SEARCH_LINE_BYTES_MAX: usize = 128 * 1024;
 
-/// The beginning of a line in which a large regular expression is looked for.
+/// Searched part of a line for a large regular expression.
 pub const SEARCH_LARGE_PATTERN_LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// Part of a file that is searched between two checks for cancellation; short enough to take about a second at most.
+/// Bytes searched between two checks for cancellation, which takes about a second at most.
 pub const SEARCH_PIECE_BYTES: usize = 16 * 1024;
 
 /// Time limit for one search; matches found by then are shown.

@@ -154,7 +154,7 @@ impl Host {
     /// can take `server__tool` away.
     pub async fn find_tool(&self, name: &str) -> Result<Arc<Catalog>> {
         let found = |catalog: &Catalog| {
-            // Another name of a built-in tool counts when no server has a tool of that name: when all have settled.
+            // Alternative names of built-in tools count only when no server has a tool of that name, so all servers must have settled.
             let tool = catalog.find(name).filter(|tool| real_name(name).is_none_or(|own| *tool.id.tool != *own))?;
             Some((tool.id.server.clone(), tool.name.as_str() != name || tool.qualified_name() == name))
         };

@@ -29,7 +29,7 @@ pub const YAML_BRACKETS_MAX: usize = 1_024;
 /// Values of one YAML file once its aliases are followed; a hundred servers have a few thousand.
 pub const YAML_VALUES_MAX: usize = 100_000;
 
-/// Keys of other programs that the one line about them names; it counts the rest.
+/// Keys of other programs that one warning names; it counts the rest.
 pub const FOREIGN_KEYS_NAMED_MAX: usize = 5;
 
 /// Problems reported one by one from one settings file; the rest are counted. Nobody reads more.
@@ -56,8 +56,8 @@ pub const POLICY_FILES_MAX: usize = 1_000;
 /// Values of one argument, or commands of one program, that a suggested rule lists.
 pub const SUGGESTED_VALUES_MAX: usize = 8;
 
-/// Paths, or commands of one program, that a suggested rule lists when they have a folder or a beginning in common: with more of them that is
-/// what the person means.
+/// Paths or commands of one program that a suggested rule lists although they have a common folder or beginning. With more of
+/// them, the rule uses the common part.
 pub const SUGGESTED_FOLDER_VALUES_MAX: usize = 2;
 
 /// One policy file; 10,000 rules fit.
@@ -210,10 +210,10 @@ pub const URLS_TO_VISIT_MAX: usize = 8;
 /// Names offered to somebody who mistyped one.
 pub const NEAREST_NAMES_MAX: usize = 3;
 
-/// Calls of one tool that were confirmed and not made yet: a program that asks and does not call keeps none for ever.
+/// Confirmed calls of one tool that were not made yet: a program that never calls must not fill the memory.
 pub const CONFIRMED_CALLS_MAX: usize = 100;
 
-/// Names compared in all to find what entries of lists and rules were to be: each command does it.
+/// Names compared to find typing errors in lists and rules; every command makes this comparison.
 pub const LIST_COMPARISONS_MAX: usize = 1_000_000;
 
 /// The longest name that is compared with others to find those.
@@ -246,7 +246,7 @@ pub const MIRROR_BYTES_MAX: usize = 256 * 1024;
 /// JSON laid out over lines. A larger value is shown compactly on one line, since it is too long to be read.
 pub const LAYOUT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Text of a server that is made visible at a time, so that a large one is never in memory twice.
+/// Server text that is escaped at a time, so that a large text is never in memory twice.
 pub const VISIBLE_PIECE_BYTES: usize = 64 * 1024;
 
 /// Levels of JSON that are indented further and further when it is shown; deeper ones stay at that margin.
@@ -270,8 +270,8 @@ pub const CHECK_NESTING_MAX: usize = 400;
 /// Steps that checking one value may take, told before it begins: about a second.
 pub const CHECK_STEPS_MAX: u64 = 20_000_000;
 
-/// Parts of one value that is looked into as a whole: a schema, annotations, a result that is checked. In memory each part takes some hundred
-/// bytes, so a result with more is passed on unchecked.
+/// Parts of one value that is parsed as a whole: a schema, annotations, a checked result. Each part takes some hundred
+/// bytes of memory, so a larger result is passed on unchecked.
 pub const CHECKED_PARTS_MAX: usize = 200_000;
 
 /// Regular expressions in one schema.
@@ -292,7 +292,7 @@ pub const PARAMETER_LOOKUPS_MAX: usize = 100_000;
 /// References and combinations followed one after the other to learn what a parameter takes.
 pub const PARAMETER_LOOKUP_DEPTH_MAX: usize = 32;
 
-/// Parameters of one tool that are read, and the names of those that must be given; the others are left out.
+/// Parameters of one tool that are read, and names of required ones; the others are left out.
 pub const PARAMETERS_READ_MAX: usize = 10_000;
 
 /// Parameters that an error lists.
@@ -347,7 +347,7 @@ pub const POLICY_WHEN_TESTS_MAX: usize = 256;
 pub const POLICY_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
 
 /// Memory of all compiled regular expressions in the policies of one owner: the folder, its extensions, the person, the administrator. It
-/// bounds the time that reading them takes as well, which every command has to wait for.
+/// also bounds the compile time, which every command waits for.
 pub const POLICY_REGEXES_COMPILED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Regular expressions in the policies of one owner; compiling a small one takes up to a millisecond.
@@ -359,16 +359,16 @@ pub const POLICY_REGEX_CACHE_BYTES_MAX: usize = 256 * 1024;
 /// Path arguments that are checked against the workspace folder in one call; each costs a look at the file system.
 pub const CHECKED_PATHS_MAX: usize = 1_000;
 
-/// Files that the commands of one call name which only look, each followed to where it leads; more of them are asked about.
+/// Files named by the read-only commands of one call, each followed through links; a call with more needs a confirmation.
 pub const LOOKED_AT_FILES_MAX: usize = 200;
 
-/// Folders in which one of them may run, after every `cd` before it; each file is looked for in all of them.
+/// Folders in which such a command may run after `cd`; each file is checked in all of them.
 pub const LOOKED_FROM_FOLDERS_MAX: usize = 16;
 
 /// Ways in which the text of one path is read; an honest one has two or three, and each costs a look at the file system.
 pub const PATH_READINGS_MAX: usize = 32;
 
-/// All readings of one text together.
+/// Total size of all readings of one text.
 pub const PATH_READINGS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// One entry of a list of tools: a name, and a command, a path or an address after it.
@@ -401,7 +401,7 @@ pub const SHELL_CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Words of a program that runs others in which the beginning of what it runs is looked for; each is compared with all that follow.
 pub const SHELL_RUNNER_WORDS_MAX: usize = 64;
 
-/// Words of one shell command that may be run and are kept, each a place at which a restriction may begin; with more it could be any command.
+/// Stored words of one shell command that may be run. With more, the command could run anything.
 pub const SHELL_DOUBTS_MAX: usize = 1_024;
 
 /// Here-documents and shifts in one shell command; the scanner keeps what it knows of them in one kilobyte.
@@ -413,10 +413,10 @@ pub const RECORDS_WAITING_MAX: usize = 1_024;
 /// Values that a server proposes for an argument: what the protocol allows.
 pub const PROPOSED_VALUES_MAX: usize = 100;
 
-/// Revisions of settings and policies that are kept: years of changes by hand, months of changes by commands.
+/// Revisions of settings and policies: years of changes by hand, months of changes by commands.
 pub const REVISIONS_MAX: usize = 200;
 
-/// The contents of all revisions together: settings are kilobytes, so this is only reached by policies of megabytes.
+/// Contents of all revisions together: settings take kilobytes, so only policies of megabytes reach this.
 pub const REVISIONS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// One text of a revision: the largest that settings, policies, grants and trust may have.
@@ -425,5 +425,5 @@ pub const REVISION_CONTENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The list of revisions: two hundred with a hundred policy files each.
 pub const REVISION_LOG_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// The reason for a change that is kept with a revision: a sentence or two.
+/// The reason of a change in a revision: a sentence or two.
 pub const REVISION_REASON_CHARS_MAX: usize = 500;

@@ -145,7 +145,7 @@ async fn note_rules(host: &Host, setup: &Setup, rules: Rulebook) {
     let (setup, audit) = (setup.clone(), host.calls().audit().clone());
     let noted = tokio::task::spawn_blocking(move || audit.rules_in_force(&setup.rules_in_force(&rules)));
     if let Ok(Err(error)) = noted.await {
-        tracing::warn!("a change of the rules is not recorded: {error}");
+        tracing::warn!("cannot record the changed rules: {error}");
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Setup {
     /// What could not be read besides settings files. None of it stops the rest.
     pub troubles: Vec<Error>,
     rules: RulebookOptions,
-    /// Whether options of this run decide which servers and settings there are, or which rules.
+    /// Whether options of this run change the servers, settings or rules.
     has_options: bool,
     /// The names that only the `.env` file of the project has.
     of_project: Vec<String>,
@@ -78,12 +78,12 @@ impl Setup {
         let load = LoadOptions { config: options.config.clone(), other_formats: Some(formats::layer) };
         let mut settings = settings::load(env, &load);
         let mut troubles = Vec::new();
-        // A home that is used as it is belongs to other programs as well.
+        // A user folder that is the home folder itself also belongs to other programs.
         if env.dirs.home.as_deref() != Some(env.dirs.user.as_path())
             && let Err(error) = own_files::narrow(&env.dirs.user)
         {
-            let what = format!("cannot keep {} from others: {error}", env.dirs.user.display());
-            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns what is in it"));
+            let what = format!("cannot restrict access to {}: {error}", env.dirs.user.display());
+            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns its files"));
         }
         let folder = trust::judge(env, &settings, options.trust_folder)?;
         if folder.is_trusted() {
@@ -165,13 +165,13 @@ impl Setup {
         })
     }
 
-    /// The rules of the run, with what is wrong with them. While a file among them cannot be used, they deny everything.
+    /// The rules of the run, with their errors. While a file is invalid, they deny every call.
     #[must_use]
     pub fn rulebook(&self) -> Rulebook {
         Rulebook::read(&self.env, &self.settings, &self.servers, &self.folder, &self.rules)
     }
 
-    /// Refuses settings of which a file cannot be read: it may be the one that excludes a server.
+    /// Refuses settings with an unreadable file, because that file may exclude a server.
     ///
     /// # Errors
     /// Returns an error if a settings file is broken.
@@ -195,7 +195,7 @@ impl Setup {
         Ok(CallRules { grants: Some(Arc::new(Grants::open(&self.env))), ..self.call_rules_of(book, None)? })
     }
 
-    /// The same rules from a book that was read before, without earlier grants. `mode` wins over the mode of the settings.
+    /// These rules from a rulebook that is already read, without earlier grants. `mode` wins over the mode of the settings.
     ///
     /// # Errors
     /// Returns an error if the mode is forbidden.
@@ -211,7 +211,7 @@ impl Setup {
         })
     }
 
-    /// A host with all that the settings say: what calls go through, which variables servers receive, how tools are named, how logins are kept.
+    /// A host built from the settings: rules, variables of servers, names of tools, logins.
     ///
     /// # Errors
     /// As [`Setup::call_rules`].
@@ -226,7 +226,7 @@ impl Setup {
         Ok(builder.token_store(TokenStore::of(&self.settings)))
     }
 
-    /// These rules, as the record looks at them.
+    /// The rules in the form that the record needs.
     #[must_use]
     pub fn rules_in_force<'a>(&'a self, book: &'a Rulebook) -> RulesInForce<'a> {
         RulesInForce {

@@ -51,7 +51,7 @@ pub(crate) const COMMANDS: [SlashCommand; 20] = [
             ("check", "what is wrong with your policies"),
             ("simulate", "what rules would have decided about earlier calls"),
             ("suggest", "rules that would save you questions"),
-            ("review", "what is permitted and not needed"),
+            ("review", "permissions that are not needed"),
             ("preset", "policies to begin with"),
         ],
         ..command("policy", "[PART]", "what is allowed, asked about and denied")

@@ -250,14 +250,14 @@ struct Ended<'a> {
     name: &'a str,
     tool: &'a CatalogTool,
     arguments: &'a RawJson,
-    /// The value of `--args`.
+    /// The parsed value of `--args`.
     given: Option<&'a str>,
     outcome: &'a CallOutcome,
     took: Duration,
 }
 
 impl Ended<'_> {
-    /// A server that runs here and is refused by the service behind it often lacks a variable.
+    /// Adds a hint: a stdio server that is refused by the service behind it often lacks a variable.
     fn hint_at_env(&self, host: &Host, talk: &Talk) {
         let CallOutcome::ToolError(report) = self.outcome else { return };
         let views = host.servers();
@@ -373,7 +373,7 @@ impl Ended<'_> {
     }
 }
 
-/// The arguments as they may stand in a hint. Those that came by stdin or from a file came that way for a reason, and a secret is not repeated.
+/// The arguments as a hint may show them. Arguments from stdin or a file, and arguments that contain a secret, are not repeated.
 fn repeated(arguments: &str, given: Option<&str>) -> Option<String> {
     match given {
         Some("-") => Some("-".to_owned()),

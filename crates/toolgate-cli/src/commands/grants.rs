@@ -168,7 +168,7 @@ fn allowed(grant: &Grant) -> String {
     match &grant.scope {
         GrantScope::Tool => names,
         GrantScope::Server => format!("{} of its tools: {names}", grant.tools.len()),
-        GrantScope::Reading => format!("{} tools that it marks as reading: {names}", grant.tools.len()),
+        GrantScope::Reading => format!("{} tools that it marks as read-only: {names}", grant.tools.len()),
         GrantScope::Arguments(arguments) => format!("{names} with {}", short(arguments, LABEL_CHARS_MAX)),
     }
 }

@@ -1,4 +1,4 @@
-//! `toolgate revisions`: settings and policies as they were. They are listed, shown, compared, restored and purged; nothing is started.
+//! `toolgate revisions`: lists, shows, compares, restores and purges earlier settings and policies. Starts no server.
 
 mod diff;
 mod purge;
@@ -18,20 +18,20 @@ use crate::printer::Form;
 use crate::session::Session;
 use crate::similar::did_you_mean;
 
-/// Letters of an id that are shown.
+/// Number of characters of an id that are shown.
 const ID_CHARS: usize = 12;
 
-/// List, compare and restore your settings and policies as they were
+/// List, compare and restore earlier versions of your settings and policies
 ///
-/// `settings.json` and the policy files of your own folder are kept before and after a command changes them, and when a
-/// call notices that you changed them. What you allowed and trusted is kept beside them to be compared, and is never restored.
+/// A revision holds `settings.json` and the policy files of your own folder. toolgate saves one before and after a command
+/// changes these files, and when a call notices that you changed them. Grants and trust can be compared, but are never restored.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   toolgate revisions                                  all of them, the newest first
   toolgate revisions diff 3fa9c1                      what changed since then
-  toolgate policy simulate --against 3fa9c1           which calls it would decide otherwise
+  toolgate policy simulate --against 3fa9c1           which calls it would decide differently
   toolgate revisions restore 3fa9c1 --reason 'too wide'"
 )]
 pub(crate) struct Arguments {
@@ -49,7 +49,7 @@ enum Command {
     Purge(purge::Arguments),
 }
 
-/// Runs one of them.
+/// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let revisions = Revisions::open(session.env());
     match &arguments.command {
@@ -76,7 +76,7 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     if listed.is_empty() {
-        printer.talk().line("there are no revisions yet: nothing of your own has been written");
+        printer.talk().line("there are no revisions yet: you have no settings or policies");
         return Ok(Ending::Done);
     }
     let row = |revision: &Revision| {
@@ -89,14 +89,14 @@ fn list(session: &mut Session, revisions: &Revisions) -> Result<Ending> {
         ]
     };
     let rows = listed.iter().rev().map(row).collect();
-    for line in table(&["ID", "KEPT", "FILES", "BY", "REASON"], rows, printer.terminal().columns) {
+    for line in table(&["ID", "SAVED", "FILES", "CAUSE", "REASON"], rows, printer.terminal().columns) {
         printer.line(&line)?;
     }
-    printer.talk().line("the first one is in force now; `toolgate revisions restore ID` goes back to another");
+    printer.talk().line("the first one is the current state; `toolgate revisions restore ID` restores another");
     Ok(Ending::Done)
 }
 
-/// The revision that was typed.
+/// The revision with the id that was typed.
 pub(crate) fn find(revisions: &Revisions, word: &str) -> Result<Revision> {
     let listed = revisions.list()?;
     if listed.iter().any(|one| one.id.starts_with(word)) && !word.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) fn find(revisions: &Revisions, word: &str) -> Result<Revision> {
     Err(error.hint(near.unwrap_or_else(|| "`toolgate revisions list` shows them".to_owned())))
 }
 
-/// As much of its id as is shown and typed.
+/// The short id, as it is shown and typed.
 pub(crate) fn short(revision: &Revision) -> &str {
     revision.id.get(..ID_CHARS).unwrap_or(&revision.id)
 }
@@ -117,7 +117,7 @@ fn time(revision: &Revision) -> String {
     time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }
 
-/// The members of a revision in every listing.
+/// The members of a revision in JSON listings.
 fn write_head(object: &mut ObjectWriter<'_>, revision: &Revision) -> std::io::Result<()> {
     object.string("id", short(revision))?;
     object.string("hash", &revision.id)?;

@@ -87,7 +87,7 @@ struct Listing<'a> {
     troubles: Troubles,
     waiting: Waiting,
     clock: Arc<dyn Clock>,
-    /// Servers that are written and not used.
+    /// Configured servers that are not used.
     held_back: &'a [&'a SetAside],
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         Arguments { parent: true, .. } => Answer::Keep(TrustLevel::Parent),
         Arguments { entry, .. } if entry.is_empty() && can_ask => {
             let talk = session.printer.talk();
-            // The person has to see what they decide about, wherever the results go.
+            // The question needs its context on stderr, even when stdout is redirected.
             if !session.printer.terminal().stdout {
                 let lines = survey_text::lines(&looked.survey, looked.folder.path(), talk.paint());
                 lines.iter().for_each(|line| talk.line(line));
@@ -117,7 +117,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     Ok(Ending::Done)
 }
 
-/// A decision about a folder, for the record.
+/// A decision about a folder, as a change of permissions.
 pub(crate) fn change_of(
     folder: &Path,
     (before, after): (Option<String>, TrustLevel),
@@ -164,14 +164,14 @@ impl Looked {
         Ok(Self { env, settings, folder, survey })
     }
 
-    /// Ends a command that could not ask. A folder that is trusted as it is needs no question.
+    /// Ends a command that could not ask. A folder that is already trusted needs no question.
     fn only_shown(&self, session: &mut Session, arguments: &Arguments) -> Result<Ending> {
         let is_settled = self.folder.is_trusted()
             && matches!(self.folder.by(), DecidedBy::Rule { .. })
             && self.folder.unconfirmed().is_empty()
             && !arguments.parent;
         let error = (!is_settled).then(|| {
-            let message = format!("nothing was decided about {}: no terminal to ask on", shown(self.folder.path()));
+            let message = format!("no decision about {}: there is no terminal to ask on", shown(self.folder.path()));
             let error = CommandError::new(Ending::Untrusted, "untrusted", message);
             error.hint("add `--yes` to trust it without a question")
         });

@@ -1,4 +1,4 @@
-//! Limits of `audit.alerts`, as the program tells about them.
+//! Limits of `audit.alerts` as the program reports them.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn a_call_that_passes_a_limit_is_told_flagged_and_found() {
     assert!(shown.contains("! alert any result"), "{shown}");
     let checked = room.run("audit check");
     assert_eq!(checked.code(), Some(9), "{}", checked.transcript());
-    assert!(checked.stdout.contains("any result") && checked.stdout.contains("more than 1"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("any result") && checked.stdout.contains("(limit 1)"), "{}", checked.stdout);
     let output = room.run("audit check --since 1h --json");
     let found: Value = serde_json::from_str(&output.stdout).unwrap();
     let alert = &found["alerts"][0];
@@ -51,7 +51,7 @@ fn nothing_to_tell_and_nothing_to_look_for_is_said() {
         "audit check",
         "
         --- stderr
-        no limits are set: `audit.alerts` of your settings has none
+        no limits are set: `audit.alerts` is empty
         --- exit 0
         ",
     );

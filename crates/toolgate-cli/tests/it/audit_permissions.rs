@@ -1,4 +1,4 @@
-//! Changes of permissions that commands make stand in the record: by whom, why, and what they come to.
+//! Changes of permissions by commands are recorded: person, reason and impact.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ server_identity = "sha256:aa"
 create_issue = "sha256:bb"
 "#;
 
-/// The recorded changes, without what differs from run to run.
+/// The recorded changes, without values that differ between runs.
 fn changes(room: &Room) -> Vec<Value> {
     let shown = room.json("audit show --permissions --json");
     assert_eq!(shown["unreadable"], 0);
@@ -59,7 +59,7 @@ fn commands_that_change_permissions_are_recorded_with_their_reason() {
         json!(["trust", folder, null, "TRUST_FOLDER", "reviewed"]),
         json!(["distrust", folder, "TRUST_FOLDER", "DO_NOT_TRUST", null]),
         json!(["trust_revoked", folder, "DO_NOT_TRUST", null, null]),
-        json!(["settings", "MCP server files written into your settings", null, null, "for reports"]),
+        json!(["settings", "MCP server files added to your settings", null, null, "for reports"]),
         json!(["settings", "MCP server files disabled", null, null, null]),
         json!(["settings", "MCP server files enabled", null, null, null]),
         json!(["settings", "MCP server files removed from your settings", null, null, null]),
@@ -79,7 +79,7 @@ fn nothing_is_shown_where_nothing_changed() {
     let room = Room::new();
     assert_eq!(changes(&room), Vec::<Value>::new());
     let output = room.run("audit show --permissions");
-    assert!(output.stderr.contains("no such changes of permissions are recorded"), "{}", output.transcript());
+    assert!(output.stderr.contains("no matching changes of permissions are recorded"), "{}", output.transcript());
 }
 
 const CALL: &str = "call echo message=x --yes";

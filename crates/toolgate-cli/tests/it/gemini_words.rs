@@ -1,4 +1,4 @@
-//! Flags, variables and names of tools as Gemini CLI spells them.
+//! Flags, variables and tool names of Gemini CLI.
 
 use serde_json::{Value, json};
 use toolgate_testkit::{Behaviour, Script, ToolScript};
@@ -9,7 +9,7 @@ use crate::room::{Room, sample};
 fn flags_mean_what_they_mean_there() {
     let room = Room::new().with_questions();
     let call = "call write_file path=a.txt content=b";
-    // What is typed, and how a call ends that asks.
+    // Arguments, and the exit code of a call that needs a confirmation.
     let cases = [
         (format!("{call} --headless"), 3),
         (format!("{call} --approval-mode auto_edit --headless"), 0),
@@ -62,7 +62,7 @@ fn tools_of_the_built_in_server_answer_to_their_other_names() {
     assert_eq!(room.run("call NoTool path=a").code(), Some(7));
 }
 
-/// A tool that is really called so comes before another name of a built-in one.
+/// An own tool name wins over an alternative name of a built-in tool.
 #[test]
 fn a_tool_of_that_name_comes_first() {
     let script = Script::new("own").tool(ToolScript::new("ReadFileTool", Behaviour::text("mine")));
@@ -119,7 +119,7 @@ fn a_policy_of_the_command_line_only_restricts() {
     std::fs::write(asking.world.workspace().join("p.toml"), allow).unwrap();
     let output = asking.run("call write_file path=a content=b --admin-policy p.toml --headless");
     assert_eq!(output.code(), Some(3), "{}", output.transcript());
-    // A question does not take the place of a denial.
+    // A question does not replace a denial.
     let room = Room::new();
     room.world
         .write_in_home(

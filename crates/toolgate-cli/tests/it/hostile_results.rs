@@ -1,4 +1,4 @@
-//! Results, listings and schemas of ten megabytes that are made to grow: no command takes more memory than a few copies of them.
+//! Results, listings and schemas of ten megabytes that grow when shown: no command takes more memory than a few copies of them.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use crate::room::Room;
 /// Size of the server's answer.
 const HOSTILE_BYTES: usize = 10_000_000;
 
-/// The most that a command may have in memory at one time.
+/// Peak memory of a command.
 const PEAK_BYTES_MAX: u64 = 150 * 1024 * 1024;
 
-/// The longest that a command may take here, of a build without optimisation, with a server that makes its answer meanwhile, beside other tests.
+/// Time limit for a command, for an unoptimized build beside other tests and a server that builds its answer meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Each is as large, and grows in another way when it is shown.
+/// Each is equally large and grows in another way.
 fn hostile_json() -> [(&'static str, String); 5] {
     let open = "[".repeat(HOSTILE_BYTES / 2);
     let close = "]".repeat(HOSTILE_BYTES / 2);
@@ -38,17 +38,17 @@ fn hostile_texts() -> [(&'static str, String); 3] {
     ]
 }
 
-/// A whole answer, whose result is that JSON.
+/// A complete answer with this JSON as its result.
 fn answer(result: &str) -> Behaviour {
     Behaviour::Raw(format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#))
 }
 
-/// A tool that says which results it gives, so that they are checked.
+/// A tool with an output schema, so that results are checked.
 fn checked(answer: Behaviour) -> ToolScript {
     ToolScript::new("grow", answer).output_schema(json!({"type": "object", "properties": {"a": {"type": "array"}}}))
 }
 
-/// A room with a server `big` that has one tool, and a prompt and a resource with these answers.
+/// A room with a server `big` with one tool, and a prompt and a resource with these answers.
 fn room(tool: ToolScript, prompt: Behaviour, resource: Behaviour) -> Room {
     let script = Script::new("big")
         .tool(tool)
@@ -57,7 +57,7 @@ fn room(tool: ToolScript, prompt: Behaviour, resource: Behaviour) -> Room {
     Room::new().server("big", &script).without_workspace()
 }
 
-/// The most that the program itself had in memory, and how it ended. What it prints is thrown away.
+/// Peak memory and exit code of the program. Its output is discarded.
 #[track_caller]
 fn peak(room: &Room, line: &str) -> (u64, Duration, Option<i32>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
@@ -87,7 +87,7 @@ fn peak(room: &Room, line: &str) -> (u64, Duration, Option<i32>) {
     }
 }
 
-/// Runs every line; each has to end in one of the ways that are named, and to stay small.
+/// Runs every line. Each must end in one of the expected ways and stay small.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "the figures are read by people, in the output of a run")]
 fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
@@ -114,7 +114,7 @@ fn hostile(what: &str) -> String {
     json
 }
 
-/// Results with that JSON as their data.
+/// Results with this JSON as data.
 #[track_caller]
 fn check_data(what: &str) {
     let hostile = hostile(what);
@@ -124,7 +124,7 @@ fn check_data(what: &str) {
     check(&room(checked(tool), prompt, resource), &format!("data of {what}"), &SHOWN);
 }
 
-/// Results with that JSON in place of their parts.
+/// Results with this JSON instead of content blocks.
 #[track_caller]
 fn check_parts(what: &str) {
     let hostile = hostile(what);

@@ -1,4 +1,4 @@
-//! Entries of lists and rules that fit nothing there is, and the reasons why servers and tools are not there.
+//! Entries of lists and rules that match nothing, and the reasons for missing servers and tools.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn why_a_server_or_a_tool_is_not_there_is_said_with_the_place() {
         room
     };
     let none_left = || room().setting("mcp", json!({"excluded": ["*"]}));
-    // a room, a command, what is said
+    // a room, a command, the expected text
     let cases = [
         (allowed(), "mcp list", "not in `mcp.allowed` of SETTINGS:1"),
         (allowed(), "mcp list --json", "not in `mcp.allowed` of SETTINGS:1"),
@@ -287,7 +287,7 @@ fn policy_check_knows_the_tools_and_arguments_of_the_built_in_server() {
         settings(json!({"mcpServers": {"workspace": {"builtin": "workspace", list: [entry]}}}))
     };
     let excluded = |entry: &str| settings(json!({"tools": {"exclude": [entry]}}));
-    // a policy or settings, what is found
+    // a policy or settings, the findings
     let cases = [
         (policy("toolName = \"write_fil\""), "did you mean `write_file`?"),
         (policy("mcpName = \"workspace\"\ntoolName = \"run_shel_command\""), "did you mean `run_shell_command`?"),

@@ -262,7 +262,7 @@ fn a_file_of_the_folder_cannot_vouch_for_itself() {
     assert!(written.contains(r"\\${cmd:touch pwned}") && !written.contains("trust"), "{written}");
 }
 
-/// Settings of Gemini CLI that hold something back.
+/// Restricting settings of Gemini CLI.
 const GEMINI: &str = r#"{
   "mcpServers": {"notes": {"command": "notes-server", "trust": true}, "old": {"command": "old-server"}},
   "mcp": {"allowed": ["notes"], "excluded": ["old"]},
@@ -301,7 +301,7 @@ fn what_gemini_cli_holds_back_comes_along() {
         "gemini-cli-settings.toml from ",
         "DO_NOT_TRUST for ",
         "TRUST_FOLDER for ",
-        "TRUST_PARENT for /srv/all: `toolgate trust /srv/all` looks at what it brings and asks",
+        "TRUST_PARENT for /srv/all: review the folder with `toolgate trust /srv/all`",
     ] {
         assert!(shown.stdout.contains(said), "{said}\n{}", shown.transcript());
     }
@@ -335,21 +335,17 @@ fn what_gemini_cli_holds_back_comes_along() {
     assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
 }
 
-/// Servers lose their `trust` if a restriction that was given beside it cannot be taken over.
+/// Servers lose their `trust` if a restriction of the same settings cannot be imported.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {
     const LOOK: &str = "[[rule]]\ntoolName = \"x\"\nargsPattern = '(?!a)b'\ndecision = \"deny\"\npriority = 1\n";
     type Policies = &'static [(&'static str, &'static str)];
     let cases: [(Policies, &str, &str); 5] = [
-        (&[], r#"{"policyPaths": ["/dev/null"]}"#, "policies: `policyPaths` of your settings names others"),
+        (&[], r#"{"policyPaths": ["/dev/null"]}"#, "policies: `policyPaths` of your settings names other files"),
         (&[("look.toml", LOOK)], "{}", "Write two rules"),
         (&[("broken.toml", "[[rule]")], "{}", "broken.toml: line 1"),
-        (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`, because your settings have another list there"),
-        (
-            &[],
-            r#"{"tools": {"core": ["glob", "read_file"]}}"#,
-            "`tools.core`, because your settings have another list there",
-        ),
+        (&[], r#"{"mcp": {"allowed": ["mine"]}}"#, "`mcp.allowed`: your settings have a different list"),
+        (&[], r#"{"tools": {"core": ["glob", "read_file"]}}"#, "`tools.core`: your settings have a different list"),
     ];
     for (policies, before, said) in cases {
         let room = gemini_room(policies);
@@ -357,7 +353,11 @@ fn trust_does_not_come_without_its_restrictions() {
         let output = room.run("mcp import --from gemini-cli --yes");
         assert_eq!(output.code(), Some(0), "{}", output.transcript());
         assert!(output.stdout.contains(said), "{said}\n{}", output.transcript());
-        assert!(output.stdout.contains("not trusted here, because this is not taken over"), "{}", output.transcript());
+        assert!(
+            output.stdout.contains("not trusted here, because these restrictions are not imported"),
+            "{}",
+            output.transcript()
+        );
         let now: Value = serde_json::from_str(&settings(&room)).unwrap();
         assert_eq!(now["mcpServers"]["notes"], json!({"command": "notes-server"}), "{now:#}");
         assert_eq!(now["tools"]["exclude"], json!(["delete_all"]), "{now:#}");
@@ -386,7 +386,7 @@ fn saved_approvals_are_no_more_than_approvals() {
     assert!(checked.contains("1 saved approval (`allow` at priority 950) does not count"), "{checked}");
 }
 
-/// In a folder that is not trusted a server's `trust` is none, also where the person's own servers run.
+/// In an untrusted folder, `trust` of a server does not count, even if the person's own servers run.
 #[test]
 fn trust_of_a_server_counts_in_trusted_folders_only() {
     let room = Room::new().with_questions().server("notes", &sample("notes")).without_workspace().with(

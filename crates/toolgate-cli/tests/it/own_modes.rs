@@ -1,4 +1,4 @@
-//! Files below `~/.toolgate` are the person's alone: whatever the umask, and whatever they were before. A full disk quota is an error.
+//! Files below `~/.toolgate` are private to their owner, regardless of the umask and of earlier modes. A full disk quota is an error.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toolgate_testkit::command::CommandOutput;
 
 use crate::room::{Room, sample};
 
-/// Everything below a folder, itself included, with its mode.
+/// Everything below a folder, and the folder itself, with its mode.
 fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
     let about = std::fs::symlink_metadata(folder).unwrap();
     let mut found = vec![(folder.to_owned(), about.permissions().mode() & 0o777)];
@@ -30,7 +30,7 @@ fn assert_own(room: &Room, when: &str) {
     assert_eq!(wide, [""; 0], "{when}");
 }
 
-/// A command line behind words for the shell.
+/// A command line after shell words.
 fn run(room: &Room, before: &str, line: &str) -> CommandOutput {
     let script = format!("{before}; exec {} {line}", env!("CARGO_BIN_EXE_toolgate"));
     room.world.command("/bin/sh").args(["-c", &script]).run().unwrap()
@@ -38,7 +38,7 @@ fn run(room: &Room, before: &str, line: &str) -> CommandOutput {
 
 fn room() -> Room {
     let room = Room::new().server("one", &sample("one"));
-    // What the room has written is as the umask of the test says; the first command narrows it.
+    // Files of the room have the umask of the test. The first command narrows them.
     let _first = room.run("mcp list");
     room
 }
@@ -47,7 +47,7 @@ fn room() -> Room {
 fn no_file_of_ours_is_open_to_others_whatever_the_umask() {
     let room = room();
     assert_own(&room, "after the first command");
-    // Each writes something else.
+    // Each command writes other files.
     let lines = [
         "mcp add other -- true",
         "mcp disable other",
@@ -96,7 +96,7 @@ fn wide_modes_that_are_found_are_narrowed() {
 #[test]
 fn a_file_limit_is_an_error_and_not_the_end() {
     let room = Room::new().server("one", &sample("one")).without_workspace();
-    // The record cannot be written, so no call is made, and no process is killed by the limit.
+    // The record cannot be written, so no call is made, and the limit kills no process.
     let output = run(&room, "ulimit -f 0", "call echo message=hi --json");
     assert_ne!(output.code(), None, "{}", output.transcript());
     assert_ne!(output.code(), Some(0), "{}", output.transcript());

@@ -1,4 +1,4 @@
-//! `policy suggest --write` adds rules for calls that were allowed by hand, `policy review` finds permissions that are not needed.
+//! `policy suggest --write` adds rules for calls that were allowed by hand; `policy review` finds permissions that are not needed.
 
 use serde_json::{Value, json};
 
@@ -35,12 +35,12 @@ fn suggested_rules_are_generalised_weighed_and_written_once() {
     let facts = ["calls", "days", "risk", "refused"].map(|key| first[key].clone());
     assert_eq!(facts, [json!(3), json!(1), json!("high"), json!(1)], "{suggested}");
     assert!(first["permits"][0].as_str().unwrap().starts_with("every path below `docs`"), "{suggested}");
-    // One of high risk has to be picked.
+    // A rule of high risk must be picked.
     let unpicked = room.run("policy suggest --write");
     assert!(unpicked.stderr.contains("1 rule of high risk not written"), "{}", unpicked.transcript());
     call(&room, "", "docs/new.md", 3);
     assert_eq!(room.run("policy suggest --write --pick 7").code(), Some(2));
-    for expected in ["added 1 rule to", "there is no new rule"] {
+    for expected in ["added 1 rule to", "no new rules to write"] {
         let output =
             room.command(["policy", "suggest", "--write", "--pick", "1", "--reason", "docs only"]).run().unwrap();
         assert!(output.stderr.contains(expected), "{expected}: {}", output.transcript());

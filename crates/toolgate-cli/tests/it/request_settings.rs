@@ -1,4 +1,4 @@
-//! The settings of the request, with the keys and values it writes, in a home that has nothing else.
+//! Settings with the keys and values of the request, in an otherwise empty home.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn home_with(settings: &str) -> Room {
     room
 }
 
-/// Runs a command that says nothing beside its result. How it ended.
+/// Runs a command that prints nothing but its result. Returns its exit code.
 fn quiet(room: &Room, line: &str) -> Option<i32> {
     let output = room.run(line);
     assert!(!output.stderr.contains("warning:"), "{line}: {}", output.transcript());
@@ -42,7 +42,7 @@ fn quiet(room: &Room, line: &str) -> Option<i32> {
 
 #[test]
 fn the_examples_for_development_and_production_work_in_an_empty_home() {
-    // settings, a command, how it ends
+    // settings, a command, its exit code
     let cases = [
         (DEVELOPMENT, "call read_file path=notes.txt", 0),
         (DEVELOPMENT, "call list_directory path=.", 0),
@@ -76,7 +76,7 @@ fn the_examples_for_development_and_production_work_in_an_empty_home() {
 
 #[test]
 fn the_built_in_server_is_there_unless_it_is_excluded_by_name() {
-    // settings, flags, whether it is used
+    // settings, flags, whether the server is used
     let cases = [
         (json!({"mcp": {"allowed": ["x"]}}), "", true),
         (json!({"mcp": {"allowed": []}}), "", true),
@@ -85,7 +85,7 @@ fn the_built_in_server_is_there_unless_it_is_excluded_by_name() {
         (json!({"mcp": {"excluded": ["workspace"]}}), "", false),
         (json!({"mcp": {"excluded": ["*"]}}), "", false),
         (json!({"mcp": {"excluded": ["Workspace"]}}), "--allowed-mcp-server-names workspace", false),
-        // A second one is a server like any other, and so is a program of that name.
+        // A second entry is an ordinary server, and so is a program of that name.
         (json!({"mcp": {"allowed": ["x"]}, "mcpServers": {"workspace": {"command": "y"}}}), "", false),
     ];
     for (settings, flags, is_used) in cases {

@@ -1,4 +1,4 @@
-//! `toolgate revisions`: settings and policies as they were are listed, compared, tried against the record, restored and purged.
+//! `toolgate revisions`: earlier settings and policies are listed, compared, simulated, restored and purged.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn a_change_is_noticed_tried_and_taken_back() {
     );
 }
 
-/// Every line of the record, whatever its files are called.
+/// All lines of the record, from all files.
 fn every_line(room: &Room) -> String {
     let files = fs::read_dir(room.world.home().join(".toolgate/audit")).unwrap();
     files.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect()

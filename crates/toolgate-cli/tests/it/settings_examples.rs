@@ -1,6 +1,6 @@
-//! Settings as people find them in descriptions of Gemini CLI: each is taken as it stands, without a complaint, and holds what it says.
+//! Example settings from descriptions of Gemini CLI. Each is accepted unchanged, without a warning, and has the documented effect.
 //!
-//! Entries of servers that name no program there get one here; every other key and value is that of the example.
+//! Entries without a program get one here. Every other key and value is that of the example.
 
 use serde_json::{Value, json};
 use toolgate_testkit::{Script, ToolScript};
@@ -11,7 +11,7 @@ use crate::room::Room;
 struct Example {
     name: &'static str,
     settings: Value,
-    /// Servers with their tools; one that the settings have no entry for is added.
+    /// Servers with their tools. A server without an entry in the settings is added.
     servers: &'static [(&'static str, &'static [&'static str])],
     /// Calls: tool, arguments, and the exit code of `call --yes`.
     calls: &'static [(&'static str, &'static str, i32)],
@@ -66,7 +66,7 @@ fn examples() -> Vec<Example> {
     ]
 }
 
-/// Whole surroundings.
+/// Complete environments.
 fn surroundings() -> Vec<Example> {
     vec![
         Example {
@@ -151,7 +151,7 @@ fn what_examples_allow_is_not_asked_about() {
     }
 }
 
-/// A program with its description, and a login with its endpoints.
+/// A program with a description, and a login with endpoints.
 #[test]
 fn examples_of_single_servers_are_taken_as_they_stand() {
     let entries = json!({

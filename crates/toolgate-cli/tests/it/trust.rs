@@ -205,7 +205,7 @@ fn who_decides_in_place_of_the_rules_is_said() {
     assert!(output.stderr.contains("your home is in it"), "{}", output.stderr);
 }
 
-/// Runs a command that has no terminal to ask on. How it ended, and what is written about the folder.
+/// Runs a command without a terminal. Returns the exit code and the saved decision.
 fn unasked(room: &Room, line: &str) -> (Option<i32>, Value) {
     let output = room.run(line);
     assert!(output.stdout.contains("touch pwned"), "{line}: {}", output.transcript());
@@ -226,12 +226,12 @@ fn nothing_is_trusted_where_nobody_can_be_asked() {
     let said = room.json("trust --json");
     assert_eq!((&said["trust"], &said["error"]["code"]), (&json!("undecided"), &json!(8)), "{said}");
     assert!(said["error"]["hint"].as_str().unwrap().contains("--yes"), "{said}");
-    // Without a question, a terminal is not enough.
+    // A terminal that cannot be asked on is not enough.
     for line in ["--json", "--headless"] {
         assert_eq!(screen::run(&room, &["trust", line], &[]).code, Some(8), "{line}");
     }
     assert_eq!(rules(&room), json!({}));
-    // A folder that is trusted as it is leaves no question.
+    // A trusted folder needs no question.
     assert_eq!(room.run("trust --yes").code(), Some(0));
     assert_eq!(unasked(&room, "trust"), (Some(0), json!("TRUST_FOLDER")));
     bring(&room, &json!({"files": {"command": "touch", "args": ["pwned", "again"]}}));

@@ -1,4 +1,4 @@
-//! `toolgate mcp trust-hints`: tools that a server marks as reading run without a question, while they are what they were.
+//! `toolgate mcp trust-hints`: tools that a server marks as read-only run without a question until their definitions change.
 
 use serde_json::json;
 use toolgate_testkit::{Script, ToolScript};
@@ -38,7 +38,7 @@ fn reading_tools_run_in_a_script_until_they_are_others() {
     codes(&room, &[("call search", 3)]);
     room.world.write_in_home(".toolgate/policies/mine.toml", "").unwrap();
     codes(&room, &[("call search", 0)]);
-    // The tool is described in another way now, and after that it is as before.
+    // The description of the tool changes, and then changes back.
     let room = room.server("notes", &notes("Searches, and sends it to me."));
     codes(&room, &[("call search", 3)]);
     let room = room.server("notes", &notes("Searches."));
@@ -51,7 +51,7 @@ fn only_the_person_can_believe_a_server() {
     let room = Room::new().with_questions().server("notes", &notes("Searches."));
     let output = room.run("mcp trust-hints workspace");
     assert_eq!(output.code(), Some(2), "{}", output.transcript());
-    // What a folder says of it, in whatever file, is not looked at.
+    // A folder cannot give this permission, in any file.
     let grants = "version = 1\n[[grant]]\nid = \"x\"\nserver = \"notes\"\nscope = \"reading\"\nmode = \"plan\"\n";
     room.world.write_in_workspace(".toolgate/grants.toml", grants).unwrap();
     codes(&room, &[("call notes__search --trust-folder", 3)]);

@@ -18,7 +18,7 @@ enum There {
     Refused,
     /// It works, and may find something wrong while it does.
     Finds,
-    /// It works, and does not find what it is asked for.
+    /// The command works, but does not find its subject.
     Misses,
 }
 

@@ -1,4 +1,4 @@
-//! A home of Gemini CLI, imported: every call is decided as the policy engine of that program decides it, or more strictly.
+//! An imported home of Gemini CLI: every call is decided as by its policy engine, or more strictly.
 
 use serde_json::{Value, json};
 use toolgate_testkit::{Script, ToolScript, scripted_server_path};
@@ -6,7 +6,7 @@ use toolgate_testkit::{Script, ToolScript, scripted_server_path};
 use crate::installed;
 use crate::room::{Room, read_json};
 
-/// A home: the settings beside the servers, and policy files.
+/// A home folder: settings and policy files.
 struct Home {
     settings: Value,
     policies: &'static [(&'static str, &'static str)],
@@ -16,7 +16,7 @@ struct Home {
     stays_behind: Option<&'static str>,
 }
 
-/// The rules that Gemini CLI saves after the answer "always".
+/// Rules as Gemini CLI saves them after the answer "always".
 const SAVED: &str = r#"
 [[rule]]
 decision = "allow"
@@ -43,7 +43,7 @@ toolName = "search"
 mcpName = "wiki"
 "#;
 
-/// Rules that stand between what follows from settings there, some of them at priorities that mean another order here.
+/// Rules with priorities between the derived ones of Gemini CLI, some of which have another order here.
 const OWN: &str = r#"
 [[rule]]
 toolName = "replace"
@@ -127,7 +127,7 @@ fn homes() -> [Home; 3] {
             stays_behind: Some("git "),
             said: &[
                 "look.toml: line 3: `argsPattern` uses look-around",
-                "not trusted here, because this is not taken over",
+                "not trusted here, because these restrictions are not imported",
             ],
         },
     ]
@@ -179,7 +179,7 @@ impl Home {
         ]
     }
 
-    /// Writes it, and gives back its settings.
+    /// Writes the home and returns its settings.
     fn write(&self, room: &Room) -> Value {
         let mut servers = json!({});
         for (name, tools, trust) in Self::servers() {
@@ -202,7 +202,7 @@ impl Home {
         settings
     }
 
-    /// The decisions of the policy engine of Gemini CLI, one for each way and call.
+    /// The decisions of the policy engine of Gemini CLI, one for each mode and call.
     fn decided_there(room: &Room, settings: &Value) -> Vec<String> {
         let (command, packages) = installed::gemini_policy();
         let calls: Vec<Value> = WAYS

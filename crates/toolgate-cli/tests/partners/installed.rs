@@ -72,7 +72,7 @@ pub(crate) fn chromium() -> CommandLine {
     CommandLine::new(node(), &script("node/chromium_consent.mjs"))
 }
 
-/// The policy engine of Gemini CLI, which reads what it is asked from stdin, and the folder its packages are in.
+/// The policy engine of Gemini CLI, which reads calls from stdin, and the folder of its packages.
 pub(crate) fn gemini_policy() -> (CommandLine, PathBuf) {
     (CommandLine::new(node(), &script("gemini/decide.mjs")), partner("gemini"))
 }

@@ -1,6 +1,6 @@
-//! The inside of a room for shell commands, and every stub in it: `shell-room serve`, started by `ShellRoom`.
+//! The process inside a room for shell commands, and every stub in it: `shell-room serve`, started by `ShellRoom`.
 //!
-//! Under any other name it writes down how it was started, and ends.
+//! Under any other name it records how it was started, and exits.
 
 use std::process::ExitCode;
 

@@ -1,27 +1,27 @@
-//! Programs that run others, as data: how they begin, which options they take, and where the other command stands.
+//! Programs that run others, as data: their first words, their options, and the position of the inner command.
 
 /// A program that runs another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// The program, with what always follows it.
+    /// The program with its fixed first words.
     pub(super) start: &'static str,
-    /// Options with which it still runs the other one. Any of them may come, also twice.
+    /// Options with which it still runs the inner command. Each may be repeated.
     pub(super) options: &'static [&'static str],
-    /// Words between the options and the other command.
+    /// Words between the options and the inner command.
     pub(super) before: &'static str,
     pub(super) body: Body,
-    /// Words behind it.
+    /// Words after the inner command.
     pub(super) after: &'static str,
 }
 
 /// Placement of the wrapped command in its wrapper.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
-    /// As words of its own.
+    /// As separate words.
     Words,
-    /// As one word, which a shell reads.
+    /// As one word that a shell parses.
     Text,
-    /// As a part of one word, at `@`, in another language.
+    /// As part of one word, at `@`, in another language.
     Inside(&'static str),
 }
 
@@ -37,7 +37,7 @@ const fn inside(start: &'static str, before: &'static str, language: &'static st
     Form { start, options: &[], before, body: Body::Inside(language), after }
 }
 
-/// All of them.
+/// All forms.
 pub(super) const FORMS: &[Form] = &[
     words(
         "env",
@@ -142,7 +142,7 @@ pub(super) const FORMS: &[Form] = &[
     inside("git", "-c", "alias.x=!@", "x"),
 ];
 
-/// Texts around a command, which stands at `@`.
+/// Texts around a command at `@`.
 pub(super) const LISTS: [&str; 30] = [
     "true; @",
     "true && @",
@@ -176,7 +176,7 @@ pub(super) const LISTS: [&str; 30] = [
     "sh <<'E'\n@\nE",
 ];
 
-/// Texts around a command that is quoted. Some only hold it as data.
+/// Texts around a quoted command. Some only contain it as data.
 pub(super) const TEXT_HOLDERS: [&str; 16] = [
     "echo @",
     ": @",

@@ -1,4 +1,4 @@
-//! Inside the room: this process is the first of its namespace, runs one command line after the other, and ends what they leave behind.
+//! The process inside the room: the first of its namespace. It runs one command line after the other and ends leftover processes.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Read as _, Write as _};
@@ -17,9 +17,9 @@ use crate::limits::{SHELL_ROOM_GRACE_MS, SHELL_ROOM_POLL_MS, SHELL_ROOM_SAID_BYT
 
 /// Working directory of the commands.
 const FOLDER: &str = "/tmp/room/work";
-/// Their home.
+/// Home folder of the commands.
 const HOME: &str = "/tmp/room/home";
-/// A git repository, to be copied.
+/// A git repository that is copied for each job.
 const REPOSITORY: &str = "/tmp/room/repository";
 /// Standard error of the command.
 const SAID: &str = "/tmp/room/said";
@@ -62,7 +62,7 @@ fn repository() -> io::Result<()> {
         echo 1 >a && git add a && git commit -q -m one && echo 2 >a && git commit -q -a -m two";
     let mut command = Command::new("sh");
     command.args(["-c", script]).current_dir(REPOSITORY).stdout(Stdio::null()).stderr(Stdio::null());
-    // Without `git` the rows that need it run nothing, which their test sees.
+    // Without `git`, the rows that need it run nothing, and their test notices that.
     environment(&mut command).status().map(|_| ())
 }
 
@@ -106,12 +106,12 @@ fn run(job: &ShellJob, stubs: &mut Stubs) -> io::Result<ShellRun> {
     Ok(ShellRun { ran, exit_code, said: String::from_utf8_lossy(&said).into_owned() })
 }
 
-/// `sh` is the plain one, whatever is called so here.
+/// `sh` is the POSIX shell, whatever the system links to that name.
 fn shell(name: &str) -> &str {
     if name == "sh" && Path::new("/bin/dash").exists() { "/bin/dash" } else { name }
 }
 
-/// Takes away what the command before left behind.
+/// Removes the files of the previous command.
 fn clean() -> io::Result<()> {
     for entry in fs::read_dir("/tmp")? {
         let path = entry?.path();
@@ -139,7 +139,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the shell and all it started, which become children of this process when theirs end.
+/// Waits for the shell and its descendants, which this process inherits when their parents end.
 fn watch(shell: Pid, time_max: Duration) -> io::Result<Option<i32>> {
     let mut exit_code = None;
     let mut end = Instant::now() + time_max;
@@ -157,7 +157,7 @@ fn watch(shell: Pid, time_max: Duration) -> io::Result<Option<i32>> {
             Err(error) => return Err(error.into()),
             Ok(None) => {}
         }
-        // What runs on and on (`watch`) has said all there is to say.
+        // A program that runs forever, such as `watch`, has produced all its output.
         let length = fs::metadata(LOG)?.len();
         if length > 0 && recorded.is_none_or(|(known, _)| known != length) {
             recorded = Some((length, Instant::now()));
@@ -171,7 +171,7 @@ fn watch(shell: Pid, time_max: Duration) -> io::Result<Option<i32>> {
     }
 }
 
-/// Ends every other process of the namespace.
+/// Kills every other process of the namespace.
 fn end_all() -> io::Result<()> {
     loop {
         for entry in fs::read_dir("/proc")? {

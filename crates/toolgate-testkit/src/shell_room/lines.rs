@@ -1,28 +1,28 @@
-//! Random command lines, made from a grammar of wrappers, quotes and runners, and held against what they really run.
+//! Random command lines from a grammar of wrappers, quotes and runners, compared with the commands that they really run.
 //!
-//! A line is chosen by bytes, so that a fuzzer can drive it: each byte picks one alternative, and where the bytes end the simplest is taken.
+//! Bytes choose a line, so that a fuzzer can drive it: each byte picks one alternative. Without bytes the simplest one is taken.
 
 use std::collections::BTreeSet;
 
 use super::forms::{Body, FORMS, Form, LISTS, TEXT_HOLDERS};
 use super::{BrokenShellRoom, ShellJob, ShellRoom};
 
-/// Commands that are reached for.
+/// Commands at the end of a line.
 const TARGETS: [&[&str]; 4] = [&["npm", "publish"], &["npm", "x"], &["rm", "-rf", "y"], &["rm", "-r", "-f", "y"]];
 
-/// Programs that are recorded.
+/// Recorded programs.
 const STUBS: [&str; 2] = ["npm", "rm"];
 
 /// Maximum nesting of wrappers.
 const DEPTH_MAX: usize = 3;
 
-/// Most options of one wrapper.
+/// Maximum options of one wrapper.
 const OPTIONS_MAX: usize = 4;
 
 /// Time limit for one line.
 const LINE_MILLISECONDS_MAX: u64 = 1_500;
 
-/// Bytes that choose.
+/// The bytes that choose.
 #[derive(Debug)]
 struct Dice<'a>(std::slice::Iter<'a, u8>);
 
@@ -36,19 +36,19 @@ impl Dice<'_> {
         of.get(self.below(of.len())).copied()
     }
 
-    /// Whether one in `of` comes up.
+    /// True in one of `of` cases.
     fn hits(&mut self, of: usize) -> bool {
         self.below(of) + 1 == of
     }
 }
 
-/// The command line that these bytes choose.
+/// The command line for these bytes.
 #[must_use]
 pub fn line(bytes: &[u8]) -> String {
     command(&mut Dice(bytes.iter()), 0)
 }
 
-/// A text that a shell reads.
+/// A text for a shell.
 fn command(dice: &mut Dice<'_>, depth: usize) -> String {
     let is_deep = depth >= DEPTH_MAX;
     match dice.below(if is_deep { 2 } else { 12 }) {
@@ -96,7 +96,7 @@ fn wrapped(form: &Form, dice: &mut Dice<'_>, depth: usize) -> Vec<String> {
     match form.body {
         Body::Words => words.extend(self::words(dice, depth)),
         Body::Text => words.push(quoted(&command(dice, depth), dice)),
-        // Between double quotes of another language.
+        // Inside double quotes of another language.
         Body::Inside(text) => {
             let inner = self::words(dice, DEPTH_MAX).join(" ");
             words.push(quoted(&text.replace('@', &inner.replace(['"', '\\', '\n'], "")), dice));
@@ -106,7 +106,7 @@ fn wrapped(form: &Form, dice: &mut Dice<'_>, depth: usize) -> Vec<String> {
     words
 }
 
-/// `xargs` with a word that it reads.
+/// `xargs` with a word from its input.
 fn fed(dice: &mut Dice<'_>) -> String {
     const OPTIONS: [&str; 18] = [
         "-n1",
@@ -143,7 +143,7 @@ fn fed(dice: &mut Dice<'_>) -> String {
     format!("echo {} | {}", target.get(fed).copied().unwrap_or_default(), words.join(" "))
 }
 
-/// One word, written in some way.
+/// One word, quoted at random.
 fn spelled(word: &str, dice: &mut Dice<'_>) -> String {
     let (head, tail) = word.split_at_checked(1).unwrap_or((word, ""));
     match dice.below(16) {
@@ -175,32 +175,32 @@ fn blank(dice: &mut Dice<'_>) -> &'static str {
     if dice.hits(16) { dice.pick(&["  ", "\t", " \\\n"]).unwrap_or(" ") } else { " " }
 }
 
-/// A command that ran although the rules that deny it let its line through.
+/// A command that ran although rules deny it.
 #[derive(Clone, Debug)]
 pub struct Milder {
     /// The line.
     pub line: String,
-    /// Which shell ran it.
+    /// The shell that ran it.
     pub shell: &'static str,
     /// Name and arguments of the recorded command.
     pub ran: Vec<String>,
 }
 
-/// Commands recorded for one line, and those that its rules missed.
+/// The commands recorded for one line, and those that the rules missed.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
     /// Number of different commands recorded.
     pub ran: usize,
-    /// Those that should have been held back.
+    /// Commands that the rules should have stopped.
     pub milder: Vec<Milder>,
 }
 
-/// Runs a line under both shells, and asks for everything that it ran whether a rule that denies it holds the line back.
+/// Runs a line under both shells, and checks for every command that ran whether a rule that denies it stops the line.
 ///
-/// `is_held_back` gets the first two words of what ran, and the line.
+/// `is_held_back` receives the first two words of the command, and the line.
 ///
 /// # Errors
-/// Returns an error if the room broke.
+/// Returns an error if the room failed.
 pub fn compare(
     room: &mut ShellRoom,
     line: &str,
@@ -218,7 +218,7 @@ pub fn compare(
         })?;
         for ran in run.ran {
             let words: Vec<String> = ran.iter().take(2).cloned().collect();
-            // A program that is given no word may be denied as a whole, which is another rule.
+            // A program without arguments may be denied as a whole, by another rule.
             if seen.insert(words.clone()) {
                 compared.ran += 1;
                 if !is_held_back(&words, line) {

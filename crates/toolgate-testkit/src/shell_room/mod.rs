@@ -1,10 +1,10 @@
-//! Shell commands run for real, in a place where they can do no harm: which programs a command line starts is recorded, not guessed.
+//! Runs shell commands in isolation, and records which programs a command line really starts.
 //!
 //! A [`ShellRoom`] has its own user, mount, process, network, IPC and host-name namespaces. The whole file system is read-only there, apart
-//! from memory that is thrown away; sockets below `/run` are hidden, and there is no network. Programs named as stubs are replaced, under
-//! every path they are installed at, by one that writes down its name and arguments and does nothing else.
+//! memory that is discarded; sockets below `/run` are hidden, and there is no network. Programs named as stubs are replaced, under
+//! every installed path, by one that records its name and arguments and does nothing else.
 //!
-//! [`lines`] makes random command lines for it.
+//! [`lines`] generates random command lines for it.
 
 mod forms;
 pub mod lines;
@@ -36,7 +36,7 @@ pub const SHELL_ROOM_PROGRAM: &str = "shell-room";
 pub struct ShellJob {
     /// `sh` or `bash`.
     pub shell: String,
-    /// The text behind `-c`.
+    /// The text after `-c`.
     pub command: String,
     /// Programs that are recorded instead of run.
     pub stubs: Vec<String>,
@@ -49,23 +49,23 @@ pub struct ShellJob {
 /// Outcome of one job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShellRun {
-    /// Stubs that were started: name and arguments of each, in order.
+    /// Stubs that were started, in order, each with its name and arguments.
     pub ran: Vec<Vec<String>>,
-    /// Exit code of the shell; `None` when it was ended.
+    /// Exit code of the shell; `None` when it was killed.
     pub exit_code: Option<i32>,
     /// The beginning of its standard error.
     pub said: String,
 }
 
 impl ShellRun {
-    /// Whether a stub was started with these words first.
+    /// Whether a stub was started with these first words.
     #[must_use]
     pub fn has_run(&self, words: &[&str]) -> bool {
         self.ran.iter().any(|ran| ran.len() >= words.len() && ran.iter().zip(words).all(|(own, word)| own == word))
     }
 }
 
-/// No room could be made on this machine.
+/// The room cannot be created on this machine.
 #[derive(Clone, Debug, Error)]
 #[error("namespaces cannot be made here: {why}")]
 pub struct NoShellRoom {
@@ -83,16 +83,16 @@ impl NoShellRoom {
 #[error("the room for shell commands failed: {0}")]
 pub struct BrokenShellRoom(String);
 
-/// The first line that comes out of a room.
+/// The first line from a room.
 #[derive(Debug, Serialize, Deserialize)]
 enum Opening {
-    /// Everything is in place; the installed programs among those asked for.
+    /// The room is ready. Lists the requested programs that are installed.
     Ready,
-    /// It could not be set up.
+    /// The room could not be set up.
     Refused(String),
 }
 
-/// A place to run shell commands in. Dropping it ends every process in it.
+/// A place to run shell commands. Dropping it kills every process in it.
 #[derive(Debug)]
 pub struct ShellRoom {
     child: Child,
@@ -101,7 +101,7 @@ pub struct ShellRoom {
 }
 
 impl ShellRoom {
-    /// Makes one with the `shell-room` program.
+    /// Starts a room with the `shell-room` program.
     ///
     /// # Errors
     /// Returns an error if the system is not Linux, or does not allow this user to create namespaces.
@@ -131,10 +131,10 @@ impl ShellRoom {
         }
     }
 
-    /// Runs one command line to its end and everything it left behind.
+    /// Runs one command line until it and its leftover processes end.
     ///
     /// # Errors
-    /// Returns an error if the room itself broke.
+    /// Returns an error if the room itself failed.
     pub fn run(&mut self, job: &ShellJob) -> Result<ShellRun, BrokenShellRoom> {
         let broken = |error: &dyn std::fmt::Display| BrokenShellRoom(error.to_string());
         let line = serde_json::to_string(job).map_err(|error| broken(&error))?;
@@ -170,7 +170,7 @@ impl ShellRoom {
 impl Drop for ShellRoom {
     fn drop(&mut self) {
         drop(self.jobs.take());
-        // The program inside dies with `unshare`, and everything in its namespace with that.
+        // The inner program dies with `unshare`, and its namespace with it.
         let _killed = self.child.kill().is_ok();
         let _reaped = self.child.wait().is_ok();
     }

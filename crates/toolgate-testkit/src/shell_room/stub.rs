@@ -1,4 +1,4 @@
-//! The program that stands in for others: it writes down how it was started, and does nothing.
+//! The stub program that replaces others: it records how it was started, and does nothing.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ use super::walls::{LOG, NAMES};
 
 /// Writes one line with the name and the arguments of this process.
 ///
-/// The name is that of the file that runs, so that `exec -a other npm` is still `npm`.
+/// The name is that of the executed file, so `exec -a other npm` is still recorded as `npm`.
 ///
 /// # Errors
 /// Returns an error if the log cannot be written.
@@ -20,7 +20,7 @@ pub fn record(program: &Path) -> io::Result<()> {
     OpenOptions::new().append(true).open(LOG)?.write_all(line.as_bytes())
 }
 
-/// Names of stubs that stand at the place of an installed program, which may be called otherwise: a line with the path, a tab and the name.
+/// Names of stubs that replace an installed program of another name: one line each with path, tab and name.
 fn name_of(program: &Path) -> String {
     let names = std::fs::read_to_string(NAMES).unwrap_or_default();
     let known = names.lines().filter_map(|line| line.split_once('\t')).find(|(path, _)| Path::new(path) == program);

@@ -11,31 +11,31 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::limits::SHELL_ROOM_FILE_BYTES_MAX;
 
-/// Everything that can be written to.
+/// All writable paths.
 const MEMORY: &str = "/tmp";
-/// Programs that are found first.
+/// The first folder on `PATH`.
 pub(super) const PROGRAMS: &str = "/tmp/room/bin";
 /// The stub program that is mounted over each recorded command.
 const STUB: &str = "/tmp/room/stub";
-/// Which stub stands at which path.
+/// The stub at each path.
 pub(super) const NAMES: &str = "/tmp/room/names";
-/// Log of the commands that stubs recorded, one JSON array a line.
+/// Log of the recorded commands, one JSON array per line.
 pub(super) const LOG: &str = "/tmp/room/log";
 
 /// Folders in which programs are installed, in the order of `PATH`.
 pub(super) const PATH_FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Devices without a memory.
+/// Devices that store nothing.
 const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
 
-/// Places with sockets of programs outside, or with what other runs left behind.
+/// Folders with sockets of outside programs, or with files of other runs.
 const HIDDEN: [&str; 2] = ["/run", "/var/tmp"];
 
-/// Files through which a process with this user's id could reach the machine itself.
+/// Files through which a process with this user id could reach the machine itself.
 const PROTECTED: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq"];
 
-/// Builds all of it around this process.
+/// Builds the isolation around this process.
 pub(super) fn build(stub: &[u8]) -> io::Result<()> {
     let mounts = mounts()?;
     let memory = |place: &str| mount("tmpfs", place, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755");
@@ -85,12 +85,12 @@ fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     Ok(table.lines().filter_map(entry).collect())
 }
 
-/// Whether something else stands at that place in the room.
+/// Whether another file is mounted at that path in the room.
 fn is_replaced(place: &Path) -> bool {
     [MEMORY, "/dev", "/proc"].iter().chain(&HIDDEN).any(|replaced| place.starts_with(replaced))
 }
 
-/// A `/dev` with nothing in it that remembers anything.
+/// A `/dev` with only devices that store nothing.
 fn devices() -> io::Result<()> {
     let place = Path::new(MEMORY).join("dev");
     fs::create_dir(&place)?;
@@ -120,16 +120,16 @@ fn make_executable(file: &Path) -> io::Result<()> {
     fs::set_permissions(file, fs::Permissions::from_mode(0o755))
 }
 
-/// The stubs that are in place now.
+/// The stubs that are mounted now.
 #[derive(Debug, Default)]
 pub(super) struct Stubs {
     names: Vec<String>,
-    /// Installed programs that are covered by one.
+    /// Installed programs that a stub covers.
     covered: Vec<PathBuf>,
 }
 
 impl Stubs {
-    /// Puts exactly these in place.
+    /// Mounts exactly these stubs.
     pub(super) fn become_these(&mut self, names: &[String]) -> io::Result<()> {
         if self.names == names {
             return Ok(());

@@ -69,12 +69,12 @@ impl RequestContext {
         lock(&self.inside().progress_of_rounds).state = Some(state.into());
     }
 
-    /// The answers that came with this request to questions that were asked, by key; those already given in earlier rounds included.
+    /// The answers in this request to questions that were asked, by key, including those of earlier rounds.
     pub fn input_responses(&self) -> &[(String, RawJson)] {
         &self.inside().input.answers
     }
 
-    /// The answer to this very question. One to another question of the same key does not count.
+    /// The answer to exactly this question. An answer to another question with the same key does not count.
     fn answer_to(&self, request: &InputRequest) -> Option<RawJson> {
         let Input { asked, answers, .. } = &self.inside().input;
         let (key, answer) = answers.iter().rev().find(|(key, _)| *key == request.key)?;

@@ -84,7 +84,7 @@ impl Outlet for Incoming {
 /// The answers that a request brought along to questions of an earlier round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Input {
-    /// The questions that were asked: the key and the digest of each.
+    /// The questions that were asked: key and digest of each.
     pub(super) asked: Vec<(String, String)>,
     /// By key; later ones win.
     pub(super) answers: Vec<(String, RawJson)>,

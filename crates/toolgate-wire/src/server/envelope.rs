@@ -111,8 +111,7 @@ pub(super) fn input_required(
         let entry = RawJson::EMPTY_OBJECT.with_member("params", &request.params);
         requests = requests.with_member(&request.key, &entry.with_member("method", &RawJson::string(&request.method)));
     }
-    let key =
-        key.ok_or_else(|| RpcError::internal("no key to sign `requestState` with: the system gives no randomness"))?;
+    let key = key.ok_or_else(|| RpcError::internal("cannot sign `requestState`: the system provides no randomness"))?;
     let state = key.seal(cx.method(), &cx.params(), &kept(needed, cx))?;
     let mut result = RawJson::EMPTY_OBJECT.with_member("requestState", &RawJson::string(&state));
     if !needed.requests.is_empty() {

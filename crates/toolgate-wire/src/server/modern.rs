@@ -207,7 +207,7 @@ impl ServerCore {
         wanted.check(headers, &arguments).map_err(mismatch)
     }
 
-    /// The answers and the state that the request brought along. An answer counts when the state says that its question was asked.
+    /// The answers and the state of the request. An answer counts when the state contains its question.
     fn input(&self, request: &Request, params: &RawJson, read: &Params<'_>) -> Result<Input, RpcError> {
         let mut input = Input::default();
         if let Some(state) = read.state.map(|state| params.share(state)).filter(|state| !state.is_null()) {

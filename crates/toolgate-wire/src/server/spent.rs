@@ -1,5 +1,5 @@
-//! `Spent`: which states (`requestState`) were used. Memory is bounded: of each process that signs them, the used ones above a floor are
-//! remembered, and everything below the floor counts as used.
+//! `Spent`: the states (`requestState`) that were used. Memory is bounded: for each signing process, used states above a floor are
+//! remembered, and all states below it count as used.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ pub(super) struct Issued {
 pub(super) struct Spent {
     own: u64,
     next: AtomicU64,
-    /// By signer, the one that was met last at the end.
+    /// Signers, the most recent one last.
     known: Mutex<Vec<(u64, Window)>>,
 }
 
@@ -31,20 +31,20 @@ struct Window {
 }
 
 impl Spent {
-    /// For a process that begins to sign.
+    /// State of a new signing process.
     pub(super) fn new() -> Self {
         let mut own = [0; 8];
-        // Without randomness signers may share a number, and then refuse states of each other.
+        // Without randomness, signers may share an id, and then refuse each other's states.
         let _filled = getrandom::fill(&mut own).is_ok();
         Self { own: u64::from_le_bytes(own), next: AtomicU64::new(0), known: Mutex::default() }
     }
 
-    /// A new state.
+    /// Issues a new state.
     pub(super) fn issue(&self) -> Issued {
         Issued { by: self.own, at: self.next.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Uses a state. `false` when it was used before, or is so old that this is no longer known.
+    /// Uses a state. `false` when it was used before, or is below the floor.
     pub(super) fn spend(&self, state: Issued) -> bool {
         let mut known = lock(&self.known);
         if let Some((_, window)) = known.iter_mut().find(|(by, _)| *by == state.by) {

@@ -1,7 +1,7 @@
 //! `requestState` (2026-07-28): what a handler keeps with the client between two rounds, signed so that it comes back as it left.
 //!
-//! It holds the questions that were asked, the handler's own text, and the answers given so far, which the client does not send twice. It is
-//! bound to the method, the name and the arguments of its request, and is good once (`spent.rs`).
+//! It holds the questions, the handler's own text, and the answers so far, which the client does not send again. It is
+//! bound to the method, name and arguments of its request, and is accepted once (`spent.rs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::headers::name_in;
 use crate::limits::REQUEST_STATE_BYTES_MAX;
 use crate::raw::{RawJson, write_string};
 
-/// The key that signs what travels with clients. Servers that answer for each other must share one. Its clones know which states were used;
+/// The key that signs states. Servers that answer for each other must share one. Its clones share the list of used states;
 /// another process with the same secret does not.
 #[derive(Clone)]
 pub struct StateKey {
@@ -99,7 +99,7 @@ impl StateKey {
         let asked: Vec<(String, String)> = asked.collect::<Option<_>>().ok_or_else(refused)?;
         let answers = members(shape.answers).ok_or_else(refused)?;
         if !self.spent.spend(Issued { by: shape.by, at: shape.at }) {
-            let what = "`requestState` was used before, or is older than what is remembered: make the request anew";
+            let what = "`requestState` was already used, or is too old: send the request again";
             return Err(RpcError::invalid_params(what));
         }
         Ok(Input { asked, answers, state: shape.state })
@@ -129,7 +129,7 @@ pub(super) fn question(request: &InputRequest) -> String {
     digest(request.method.as_bytes(), &request.params)
 }
 
-/// A digest that is the same for equal values, however they were written.
+/// A digest that is equal for equal values in any notation.
 fn digest(kind: &[u8], value: &RawJson) -> String {
     let mut context = Context::new(&SHA256);
     context.update(kind);
@@ -161,7 +161,7 @@ fn hash(context: &mut Context, value: &Value) {
     }
 }
 
-/// With its length in front, so that no two rows of texts read alike.
+/// The length comes first, so that different sequences of texts have different digests.
 fn text(context: &mut Context, text: &str) {
     context.update(format!("\"{}:", text.len()).as_bytes());
     context.update(text.as_bytes());

@@ -55,10 +55,10 @@ pub enum Content {
 }
 
 impl Block {
-    /// The kind of the block that stands for others. Its JSON is `null`, which no block of a server with a kind is.
+    /// The kind of the block that represents others. Its JSON is `null`, unlike any block of a server with a kind.
     const OMITTED: &str = "omitted";
 
-    /// Stands for the parts of a result behind the first [`RESULT_PARTS_MAX`].
+    /// Represents the parts of a result after the first [`RESULT_PARTS_MAX`].
     pub(super) fn others(count: usize) -> Self {
         let reason = format!("{count} more are left out (limit RESULT_PARTS_MAX = {RESULT_PARTS_MAX})");
         Self { content: Content::Unknown { kind: Self::OMITTED.to_owned(), reason }, raw: RawJson::NULL }
@@ -77,7 +77,7 @@ impl Block {
 /// The members that a block of a known kind may have.
 const KNOWN: [&str; 7] = ["type", "text", "data", "mimeType", "uri", "name", "resource"];
 
-/// Those that a block has, up to two of each: one that stands there twice is an error, however often it stands there.
+/// The members of a block, up to two of each: a member that appears twice is an error.
 fn known_members(raw: &RawJson) -> Vec<(&'static str, &[u8])> {
     let mut members: Vec<(&str, &[u8])> = Vec::new();
     let told = scan::each_member(raw.as_bytes(), |key, value| {

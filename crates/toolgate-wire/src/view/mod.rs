@@ -85,7 +85,7 @@ impl CacheHint {
     }
 }
 
-/// Reads raw entries, setting aside those that cannot be read. `others` is the number of those behind them that are not looked into.
+/// Reads raw entries and sets unreadable ones aside. `others` is the number of further entries that are not parsed.
 pub(crate) fn read_entries<T: Entry>(raw: Vec<RawJson>, others: usize) -> (Vec<T>, Vec<EntryDefect>) {
     let mut entries = Vec::with_capacity(raw.len());
     let mut defects = Vec::new();

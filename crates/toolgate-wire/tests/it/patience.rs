@@ -1,4 +1,4 @@
-//! A child that is busy before it speaks has more time to connect, as long as it writes to stderr.
+//! A child that is busy before its first message has more time to connect while it writes to stderr.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use toolgate_wire::{ConnectOptions, Endpoint, Patience, connect};
 
 use crate::support::{Side, within};
 
-/// A server in a shell, without a word on stderr.
+/// A server in a shell that writes nothing to stderr.
 const SERVER: &str = r#"
 while read -r line; do
   id=$(printf %s "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
@@ -19,7 +19,7 @@ while read -r line; do
 done"#;
 
 struct Outcome {
-    /// Why it could not be connected to.
+    /// The reason of a failed connection.
     error: Option<String>,
     told: Vec<String>,
     took: Duration,
@@ -68,7 +68,7 @@ async fn a_child_that_writes_to_stderr_is_not_given_up_at_the_limit() {
             (Some(expected), Some(error)) => assert!(error.contains(expected), "{name}: {error}"),
             (expected, error) => panic!("{name}: expected {expected:?}, found {error:?}"),
         }
-        // On a machine that is slow to start a shell the first line may come late enough to be told of.
+        // On a slow machine the first line may come late enough to be reported.
         assert!(outcome.told.len() <= 1 && outcome.told.len() >= told, "{name}: {:?}", outcome.told);
         assert!(outcome.told.iter().all(|line| line.starts_with("downloading")), "{name}: {:?}", outcome.told);
         assert!(outcome.took >= Duration::from_secs(seconds), "{name}: {:?}", outcome.took);

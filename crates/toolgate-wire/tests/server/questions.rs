@@ -47,7 +47,7 @@ async fn the_newest_version_is_asked_by_its_answer() {
     }
 }
 
-/// Every way to bring an answer without having been asked just that: none of them is an answer.
+/// Answers to questions that were not asked in this form. None of them counts.
 #[tokio::test]
 async fn what_was_not_asked_is_not_answered() {
     let room = Room::new();
@@ -59,13 +59,13 @@ async fn what_was_not_asked_is_not_answered() {
         assert_eq!(repeated["result"]["resultType"], "input_required", "{tool}: {repeated}");
     }
 
-    // An answer to a question that comes only later, sent ahead of it.
+    // An early answer to a later question.
     let asked = call(&room, "ask_in_turn", json!({})).await;
     let params = json!({"inputResponses": answer, "requestState": asked["result"]["requestState"]});
     let second = call(&room, "ask_in_turn", params).await;
     assert_eq!(second["result"]["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["second"]);
 
-    // The question depends on the arguments, and its state with it.
+    // The question depends on the arguments, and so does its state.
     let asked_of = |text: &'static str| call(&room, "ask_about", json!({"arguments": {"what": text}}));
     let harmless = asked_of("harmless").await["result"]["requestState"].clone();
     let grave = asked_of("grave").await["result"]["requestState"].clone();
@@ -90,7 +90,7 @@ async fn what_was_not_asked_is_not_answered() {
     }
 }
 
-/// A question that is another one by the time its answer comes is asked again.
+/// A question that changed before its answer arrived is asked again.
 #[tokio::test]
 async fn another_question_of_the_same_key_is_asked_again() {
     let room = Room::new();

@@ -105,7 +105,7 @@ fn x(answer: &RawJson) -> String {
     answer.member("content").and_then(|content| content.member("x")?.read().ok()).unwrap_or_default()
 }
 
-/// The tools that ask their client something.
+/// Tools that ask their client a question.
 async fn ask(name: &str, memory: &Arc<Memory>, cx: &RequestContext) -> Result<Reply, Interruption> {
     match name {
         "ask" => {

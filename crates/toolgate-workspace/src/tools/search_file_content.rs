@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         Ok(Self { matcher, searcher, measure, cancel, hits, searched, shortened, binary, too_large, unread })
     }
 
-    /// Whether its time is over.
+    /// Whether the deadline has passed.
     fn is_late(&self) -> bool {
         Instant::now() >= self.measure.until
     }
@@ -194,18 +194,18 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A regular expression that works line by line, within bounds of memory.
+/// A regular expression for single lines, with bounded memory.
 fn matcher(pattern: &str, bytes_max: usize) -> Result<RegexMatcher, grep_regex::Error> {
-    // `$` stands before `\r\n` too, but a line ends with `\n`, as the searcher has it.
+    // `$` also matches before `\r\n`, but the searcher ends lines at `\n`.
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).line_terminator(Some(b'\n'));
     builder.size_limit(bytes_max).dfa_size_limit(SEARCH_CACHE_BYTES_MAX);
     builder.build(pattern)
 }
 
-/// The failure for a pattern that does not compile, with the reason that the engine gives.
+/// The failure for an invalid pattern, with the reason from the engine.
 fn no_pattern(error: &grep_regex::Error) -> Failure {
-    // The last line of the message says what is wrong; those above draw where.
+    // The last line of the message has the reason; the lines above mark the place.
     let why = error.to_string();
     if why.contains("exceeds size limit") {
         return Failure::new(format!(
@@ -261,7 +261,7 @@ fn visible_but_tabs(text: &str) -> String {
     text.split('\t').map(visible).collect::<Vec<_>>().join("\t")
 }
 
-/// A line that is not too long, and says so where it was cut. `has_more` when its end was not read.
+/// A line of bounded length, with a note where it was cut. `has_more` when its end was not read.
 fn shortened(line: &str, has_more: bool) -> String {
     match line.char_indices().nth(SEARCH_LINE_CHARS) {
         Some((end, _)) => {

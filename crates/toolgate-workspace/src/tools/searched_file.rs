@@ -1,21 +1,21 @@
-//! A file on its way into a search: in small pieces, without what stands behind the beginning of a line that is too long, and given up when
-//! the call is.
+//! A file as input of a search: read in small pieces, without the end of lines that are too long, and stopped when the
+//! call is cancelled.
 //!
-//! The time that a search takes grows with the size of the pattern times the length of a line, and nothing stops it within one piece. So a
-//! piece is small, and a line has an end.
+//! The time of a search grows with the size of the pattern times the length of a line, and nothing stops it within one piece. So
+//! pieces are small and lines have a bound.
 
 use std::io::{self, Read};
 use std::time::Instant;
 
 use crate::jobs::Cancel;
 
-/// The beginnings of a text of two bytes a letter, which the searcher decodes.
+/// Byte order marks of UTF-16, which the searcher decodes.
 const WIDE_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Limits of a search in one file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measure {
-    /// The longest line that is searched to its end.
+    /// Longest line that is searched to its end.
     pub(super) line_bytes: usize,
     /// Bytes searched between two checks for cancellation.
     pub(super) piece_bytes: usize,
@@ -29,11 +29,11 @@ pub(super) struct SearchedFile<'a, R> {
     file: R,
     measure: Measure,
     cancel: &'a Cancel,
-    /// Bytes of the current line that were passed on.
+    /// Bytes of the current line so far.
     line: usize,
     has_begun: bool,
     is_wide: bool,
-    /// Whether the end of a line was left out.
+    /// Whether the end of a line was dropped.
     pub(super) is_cut: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'a, R: Read> SearchedFile<'a, R> {
         Self { file, measure, cancel, line: 0, has_begun: false, is_wide: false, is_cut: false }
     }
 
-    /// Moves what is searched of the bytes to their front; how much that is.
+    /// Moves the bytes to search to the front. Returns their number.
     fn keep(&mut self, bytes: &mut [u8]) -> usize {
         let (mut from, mut to) = (0, 0);
         while let Some(rest) = bytes.get(from..).filter(|rest| !rest.is_empty()) {

@@ -86,7 +86,7 @@ async fn no_pattern_takes_all_memory_or_all_time() {
     let room = Room::with(&[]).await;
     room.put("one_line.txt", &vec![b'a'; 3 * 1024 * 1024]);
     room.put("short.txt", "aab\n".as_bytes());
-    // The pattern, and what is said of it.
+    // The pattern and the expected message.
     let cases = [
         ("a{1000}{100}", "SEARCH_PATTERN_BYTES_MAX"),
         ("(\\w{1,100}){100}", "SEARCH_PATTERN_BYTES_MAX"),

@@ -1,4 +1,4 @@
-//! `AlertCommands`: tells commands about alerts, bounded in time and number. None outlives the process: dropping this waits for them.
+//! `AlertCommands`: runs the commands of alerts, bounded in time and number. No command outlives the process: dropping this waits for them.
 
 use std::fmt;
 use std::io::Write as _;
@@ -26,26 +26,26 @@ pub struct AlertCommands {
 #[derive(Default)]
 struct Running {
     threads: Vec<JoinHandle<()>>,
-    /// The starts of commands within the last minute.
+    /// Start times of commands within the last minute.
     started: Vec<Instant>,
 }
 
 impl AlertCommands {
-    /// Commands get the variables of this environment and start in the person's own folder, not in the workspace.
+    /// Commands inherit this environment and start in the person's own folder, not in the workspace.
     #[must_use]
     pub fn new(env: &HostEnv) -> Self {
         let vars = env.vars.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Self { vars, folder: env.dirs.user.clone(), running: Mutex::default() }
     }
 
-    /// Tells the command of an alert, if it has one and not too many run.
+    /// Starts the command of an alert, unless too many are running.
     pub fn tell(&self, alert: &Alert) {
         let Some(command) = &alert.command else { return };
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.threads.retain(|thread| !thread.is_finished());
         running.started.retain(|start| start.elapsed() < Duration::from_secs(60));
         if running.threads.len() >= ALERT_COMMANDS_MAX || running.started.len() >= ALERT_COMMANDS_PER_MINUTE_MAX {
-            tracing::warn!("the command of the alert {} is not run: too many of them are", alert.name);
+            tracing::warn!("the command of the alert {} was not started: too many are running", alert.name);
             return;
         }
         let started = self.command(command).spawn();
@@ -70,7 +70,7 @@ impl AlertCommands {
     }
 }
 
-/// Writes the alert to the command, and ends it when its time is over.
+/// Writes the alert to the command, and kills it at the time limit.
 fn attend(mut child: Child, told: &str) {
     if let Some(mut stdin) = child.stdin.take() {
         let _heard = stdin.write_all(told.as_bytes()).is_ok();
@@ -114,7 +114,7 @@ fn end(child: &Child) {
 #[cfg(not(unix))]
 fn end(_child: &Child) {}
 
-/// An alert as one line of JSON. It has no arguments and no result, so it stays short and tells no secret.
+/// An alert as one line of JSON. It omits arguments and results, so it stays short and contains no secrets.
 fn json(alert: &Alert) -> String {
     let name = |text: &str| text.chars().take(AUDIT_NAME_CHARS_MAX).collect::<String>();
     let members = Members::of(|members| {

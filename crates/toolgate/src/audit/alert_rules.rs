@@ -1,4 +1,4 @@
-//! `AlertRules`: the limits of `audit.alerts`, read from the settings of the person and the administrator. A folder has no say in them.
+//! `AlertRules`: the limits of `audit.alerts`, from the settings of the person and the administrator. A folder cannot set any.
 
 use crate::glob::glob;
 use crate::limits::ALERT_RULES_MAX;
@@ -7,11 +7,11 @@ use crate::settings::raw::{RawMember, RawValue};
 use crate::settings::{Located, Settings, SettingsLayer};
 use crate::shown_name::{folded, spellings, spellings_with_server};
 
-/// Every limit of a run.
+/// All limits of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertRules {
     pub(super) rules: Vec<AlertRule>,
-    /// Entries that cannot be understood, each with file and line.
+    /// Invalid entries, each with file and line.
     pub problems: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct AlertRule {
     pub(super) sinks: Sinks,
 }
 
-/// Calls that are counted together.
+/// The grouping of calls that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Per {
     Server,
@@ -34,7 +34,7 @@ pub(super) enum Per {
     All,
 }
 
-/// A measure, and the most of it that is nothing to tell.
+/// A measure and its highest value without an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     CallsPerMinute(u64),
@@ -42,7 +42,7 @@ pub(super) enum Limit {
     ErrorPercent(u64),
     ResultBytes(u64),
     LatencyMs(u64),
-    /// The minutes of the day from and until which calls are expected, and the minutes that the clock is ahead of UTC.
+    /// The allowed minutes of the day (first and last), and the offset from UTC in minutes.
     Hours {
         from: u64,
         until: u64,
@@ -51,7 +51,7 @@ pub(super) enum Limit {
     NewToolAfterDays(u64),
 }
 
-/// The places an alert goes to.
+/// The outputs of an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sinks {
     pub(super) line: bool,
@@ -60,7 +60,7 @@ pub(super) struct Sinks {
 }
 
 impl Limit {
-    /// The key in the settings.
+    /// The settings key.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::CallsPerMinute(_) => "callsPerMinute",
@@ -73,7 +73,7 @@ impl Limit {
         }
     }
 
-    /// Whether it counts calls over time.
+    /// Whether the limit counts calls over time.
     pub(super) const fn is_counted(self) -> bool {
         matches!(self, Self::CallsPerMinute(_) | Self::DenialsPerMinute(_) | Self::ErrorPercent(_))
     }
@@ -99,7 +99,7 @@ impl Limit {
     }
 }
 
-/// `08:00-18:00`, in UTC, or `08:00-18:00+02:00`.
+/// Parses `08:00-18:00` (UTC) or `08:00-18:00+02:00`.
 fn hours(text: &str) -> Option<Limit> {
     let (from, rest) = text.trim().split_once('-')?;
     let (until, ahead) = match rest.find(['+', '-']) {
@@ -113,7 +113,7 @@ fn hours(text: &str) -> Option<Limit> {
     Some(Limit::Hours { from: minutes(from)?, until: minutes(until)?, ahead })
 }
 
-/// The minutes of `18:30`.
+/// Parses `18:30` into minutes of the day.
 fn minutes(text: &str) -> Option<u64> {
     let (hours, minutes) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
     let (hours, minutes): (u64, u64) = (hours.parse().ok()?, minutes.parse().ok()?);
@@ -121,7 +121,7 @@ fn minutes(text: &str) -> Option<u64> {
 }
 
 impl AlertRules {
-    /// Those of the settings: of every layer that is no folder's. The person cannot switch off those of the administrator.
+    /// Reads the limits of every layer except folders. The person cannot switch off the administrator's limits.
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let mut all = Self::default();
@@ -140,13 +140,13 @@ impl AlertRules {
         all
     }
 
-    /// Whether there is none.
+    /// Whether there are no limits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// The number of rules, without those that could not be read.
+    /// Number of valid limits.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rules.len()
@@ -183,7 +183,7 @@ impl AlertRules {
         }
         for limit in limits {
             if self.rules.len() >= ALERT_RULES_MAX {
-                return self.problem(layer, line, "more limits than are looked at");
+                return self.problem(layer, line, "too many limits; this one is ignored");
             }
             let name = if base.name.is_empty() { limit.as_str().to_owned() } else { base.name.clone() };
             self.rules.push(AlertRule { name, limit, ..base.clone() });
@@ -228,7 +228,7 @@ fn key_of(member: &RawMember) -> &str {
 }
 
 impl AlertRule {
-    /// Takes a member that is no limit. Whether there is such a one.
+    /// Reads a member that is not a limit. `false` when it is unknown or invalid.
     fn take(&mut self, key: &str, value: &RawValue) -> bool {
         match (key, value) {
             ("name", RawValue::Text(text)) => text.clone_into(&mut self.name),
@@ -249,7 +249,7 @@ impl AlertRule {
         true
     }
 
-    /// Whether it is about a tool.
+    /// Whether the limit covers a tool.
     pub(super) fn is_about(&self, server: &str, tool: &str) -> bool {
         let fits = |pattern: &str, names: &[String]| {
             let pattern = folded(pattern);

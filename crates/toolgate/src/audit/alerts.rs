@@ -1,4 +1,4 @@
-//! Alerts: a call held against the limits of `audit.alerts`, with counters in memory. Without limits nothing is counted.
+//! Alerts: compares calls with the limits of `audit.alerts`, with counters in memory. Without limits nothing is counted.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::OpenOptions;
@@ -25,29 +25,29 @@ const DAY_MINUTES: i64 = 24 * 60;
 /// A limit that a call passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// The name of the limit in the settings; what it measures, when it has none.
+    /// The name of the limit in the settings, or its key when it has no name.
     pub name: String,
     /// The key of the limit in the settings.
     pub measure: &'static str,
     /// The server of the call.
     pub server: String,
-    /// The tool, by the name its server gives it.
+    /// The tool, by its name on the server.
     pub tool: String,
-    /// The time the call was asked for.
+    /// Start time of the call.
     pub at: SystemTime,
     /// The measured value. For hours it is the minute of the day.
     pub value: u64,
-    /// The most that is nothing to tell.
+    /// The highest value without an alert.
     pub limit: u64,
-    /// Whether a line is to be shown.
+    /// Whether a line is printed.
     pub line: bool,
-    /// Whether the record is flagged.
+    /// Whether the record is marked.
     pub flag: bool,
-    /// The command that is to be told.
+    /// The command that receives the alert.
     pub command: Option<String>,
 }
 
-/// A call, as far as limits look at it.
+/// The parts of a call that limits look at.
 #[derive(Debug)]
 pub(super) struct AlertFacts<'a> {
     at: SystemTime,
@@ -56,7 +56,7 @@ pub(super) struct AlertFacts<'a> {
     outcome: &'a str,
     took_ms: u64,
     result_bytes: Option<u64>,
-    /// For how many days the server was used before, when this tool never was.
+    /// Days that the server was in use before this first call of the tool. `None` for later calls.
     new_after_days: Option<u64>,
 }
 
@@ -83,28 +83,28 @@ impl<'a> AlertFacts<'a> {
     }
 }
 
-/// Counts calls, and finds those that pass a limit.
+/// Counts calls and finds those that pass a limit.
 #[derive(Debug, Default)]
 pub(super) struct Alerts {
     rules: Arc<AlertRules>,
     counters: BTreeMap<(usize, String), Counter>,
-    /// Whether the calls that other processes made within the last minutes are counted.
+    /// Whether the recent calls of other processes have been counted.
     knows_recent: bool,
 }
 
-/// The calls of one server or tool, as one limit counts them.
+/// The calls of one server or tool that one limit counts.
 #[derive(Debug, Default)]
 struct Counter {
-    /// The times of the calls of the last minute.
+    /// Times of the calls within the last minute.
     times_ms: VecDeque<u64>,
-    /// Which of the last calls went wrong.
+    /// Outcomes of the last calls; `true` is a failure.
     errors: VecDeque<bool>,
-    /// Whether passing the limit was told.
+    /// Whether this excess has been reported.
     told: bool,
 }
 
 impl Alerts {
-    /// Takes these limits. Counters stay when they are the same.
+    /// Replaces the limits. Counters stay when the limits are equal.
     pub(super) fn use_rules(&mut self, rules: &Arc<AlertRules>) {
         if *self.rules != **rules {
             self.rules = Arc::clone(rules);
@@ -113,12 +113,12 @@ impl Alerts {
         }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there is nothing to check.
     pub(super) fn is_idle(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Counts what other processes wrote last. Read once, and only for limits that count.
+    /// Counts recent calls of other processes. Reads the log once, and only for limits that count.
     pub(super) fn know_recent(&mut self, folder: &AuditFolder) {
         if std::mem::replace(&mut self.knows_recent, true)
             || !self.rules.rules.iter().any(|rule| rule.limit.is_counted())
@@ -183,7 +183,7 @@ impl Alerts {
 }
 
 impl Counter {
-    /// One more call. How many there were within a minute, when that passes the limit and was not told.
+    /// Counts a call. Returns the number within a minute when it newly passes the limit.
     fn counts(&mut self, at_ms: u64, most: u64) -> Option<(u64, u64)> {
         while self.times_ms.front().is_some_and(|first| first.saturating_add(MINUTE_MS) <= at_ms) {
             self.times_ms.pop_front();
@@ -195,7 +195,7 @@ impl Counter {
         self.tell_once(self.times_ms.len() as u64, most)
     }
 
-    /// One more call. How many of a hundred went wrong lately, when that passes the limit and was not told.
+    /// Counts an outcome. Returns the recent percentage of failures when it newly passes the limit.
     fn errs(&mut self, is_error: bool, most: u64) -> Option<(u64, u64)> {
         self.errors.push_back(is_error);
         if self.errors.len() > ALERT_ERROR_CALLS_COUNT {
@@ -219,7 +219,7 @@ fn above(value: u64, most: u64) -> Option<(u64, u64)> {
     (value > most).then_some((value, most))
 }
 
-/// The minute of the day, when it is outside of the hours. They may go past midnight.
+/// The minute of the day, when it is outside the allowed hours. The hours may span midnight.
 fn outside(at_ms: u64, (from, until): (u64, u64), ahead: i64) -> Option<u64> {
     let minute = i64::try_from(at_ms / MINUTE_MS).ok()?.saturating_add(ahead).rem_euclid(DAY_MINUTES);
     let minute = u64::try_from(minute).ok()?;
@@ -243,16 +243,16 @@ fn recent_calls(folder: &AuditFolder) -> Vec<StoredCall> {
     calls.filter(StoredCall::has_ended).collect()
 }
 
-/// Calls of the log, held against limits one after the other.
+/// Compares the calls of the log with limits, one after the other.
 #[derive(Debug)]
 pub struct AlertReplay {
     alerts: Alerts,
-    /// The first use of each server, and its tools that were called.
+    /// First use of each server, with its tools called so far.
     used: BTreeMap<String, (u64, BTreeSet<String>)>,
 }
 
 impl AlertReplay {
-    /// Nothing was called yet.
+    /// A state without calls.
     #[must_use]
     pub fn new(rules: AlertRules) -> Self {
         let alerts = Alerts { rules: Arc::new(rules), knows_recent: true, ..Alerts::default() };

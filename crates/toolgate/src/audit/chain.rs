@@ -105,7 +105,7 @@ pub(super) struct Said {
     pub(super) calls: Option<u64>,
     /// The number of the record of its beginning, in that of a call.
     pub(super) started: Option<u64>,
-    /// The part that was gone when the log was taken up again.
+    /// The part that was missing when the log continued.
     pub(super) without: Option<String>,
     #[serde(default)]
     pub(super) pid: u32,

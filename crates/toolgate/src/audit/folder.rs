@@ -48,17 +48,17 @@ impl AuditFolder {
         self.0.join("seen.jsonl")
     }
 
-    /// The file of rules that were in force last.
+    /// The file with hashes of the rules last in force.
     pub(super) fn rules(&self) -> PathBuf {
         self.0.join("rules.json")
     }
 
-    /// The file beside the folder that says that there was a log once.
+    /// The file beside the folder that remembers that a log existed.
     fn mark(&self) -> PathBuf {
         self.0.with_file_name(MARK)
     }
 
-    /// Notes that there is a log. Whether that was noted before.
+    /// Remembers that there is a log. Returns whether that was known before.
     pub(super) fn note_begun(&self, at: &str) -> io::Result<bool> {
         if about(&self.mark())?.is_some() {
             return Ok(true);
@@ -68,7 +68,7 @@ impl AuditFolder {
         Ok(false)
     }
 
-    /// The time a log was begun, as far as it is noted.
+    /// The time at which a log was begun, if known.
     pub(super) fn begun(&self) -> Option<String> {
         let file = open(&self.mark(), OpenOptions::new().read(true)).ok()?;
         let mut text = String::new();
@@ -164,10 +164,10 @@ impl AuditFolder {
     }
 }
 
-/// The name of the file that says that there was a log once. It stands beside the folder, so that it is there when the folder is gone.
+/// Name of the file that remembers that a log existed. It is beside the folder, so that it survives the folder.
 pub(super) const MARK: &str = "audit-begun.json";
 
-/// The most that is read of it.
+/// Bytes that are read of that file.
 const MARK_BYTES_MAX: u64 = 1024;
 
 /// The content of that file.

@@ -136,8 +136,8 @@ impl AuditLog {
         Ok(unreadable)
     }
 
-    /// Passes on the changes of permissions that are wanted, the oldest first, until `take` says that it has enough. How many lines could not
-    /// be read. Of a query its times, its session and its count matter.
+    /// Passes matching permission changes to `take`, the oldest first, until it has enough. Returns the number of unreadable lines.
+    /// Only the times, the session and the count of the query apply.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
@@ -186,7 +186,7 @@ impl AuditLog {
         Ok(open)
     }
 
-    /// The time a log was begun, as far as it is noted beside the folder.
+    /// The time at which a log was begun, if the note beside the folder has it.
     pub(super) fn begun(&self) -> Option<String> {
         self.folder.begun()
     }

@@ -22,7 +22,7 @@ use crate::env::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{AUDIT_BEGUN_BYTES_MAX, AUDIT_BEGUN_MAX, AUDIT_FSYNC_MS, AUDIT_TURN_MS, AUDIT_TURN_MS_MAX};
 
-/// The unusual things about a call, and the limits that it passed.
+/// Unusual traits of a call, and the limits that it passed.
 pub(super) type Noticed = (Vec<UnusualUse>, Vec<Alert>);
 
 /// What one process knows while it writes.
@@ -39,7 +39,7 @@ pub(super) struct Writer {
     seen: Seen,
     /// What stands in the lines of calls that have begun and not ended, by the number of that line: the line of the ending says it again.
     begun: HashMap<u64, Begun>,
-    /// The limits that calls are held against.
+    /// The limits for calls.
     pub(super) alerts: Alerts,
     synced_at: Option<Instant>,
     /// Calls that could not be written down since the last one that could.
@@ -238,7 +238,7 @@ impl Writer {
         self.alerts.look(&AlertFacts::of_record(record, &self.seen))
     }
 
-    /// Writes down a change of permissions. The number of the record.
+    /// Writes a permission change. Returns the number of the record.
     pub(super) fn keep_permission(&mut self, at: SystemTime, members: &str) -> io::Result<u64> {
         self.log.append(kind::PERMISSION, &written(at), &[members])?;
         Ok(self.log.last_number())

@@ -1,6 +1,6 @@
-//! `PermissionChange`: one change of what is permitted, as it stands in the record: the change, the person, the time and the reason.
+//! `PermissionChange`: one recorded change of permissions, with the person, the time and the reason.
 //!
-//! [`PermissionChange::write`] appends one to the log of this person; a host that has a log open does it with
+//! [`PermissionChange::write`] appends one to the person's log. A host with an open log uses
 //! [`AuditSink::permission_changed`](super::AuditSink::permission_changed).
 
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ pub enum PermissionKind {
     Distrust,
     /// A decision about a folder was forgotten.
     TrustRevoked,
-    /// A session got another mode.
+    /// A session switched to another mode.
     Mode,
-    /// The rules of a run are others than they were.
+    /// The rules in force changed.
     Rules,
     /// A command edited settings.
     Settings,
@@ -36,12 +36,12 @@ pub enum PermissionKind {
     Restore,
     /// A preset was written as a policy file.
     Preset,
-    /// The hints of a server's tools are trusted, or no longer are.
+    /// The hints of a server's tools became trusted or untrusted.
     TrustHints,
 }
 
 impl PermissionKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::Grant,
         Self::Revoke,
@@ -56,7 +56,7 @@ impl PermissionKind {
         Self::TrustHints,
     ];
 
-    /// The word for it in records and JSON output.
+    /// The word in records and JSON output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,14 +75,14 @@ impl PermissionKind {
     }
 }
 
-/// The person a change or a call is ascribed to.
+/// The person to whom a change or call is attributed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedPerson {
-    /// An identity that was proved to this program; `None` while nothing proves one.
+    /// A verified identity. `None` while nothing verifies one.
     pub principal: Option<String>,
-    /// The name of the local user, as the environment says it.
+    /// Local user name, from the environment.
     pub user: Option<String>,
-    /// The number of the local user, as the system says it.
+    /// Local user id, from the system.
     pub uid: Option<u32>,
 }
 
@@ -113,12 +113,12 @@ const fn uid() -> Option<u32> {
     None
 }
 
-/// A file that a change is about, by the hashes of its text.
+/// A file of a change, with the hashes of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The SHA-256 of the text before, in hexadecimal; `None` when there was no file, or it was not known.
+    /// The SHA-256 of the text before, in hexadecimal. `None` when there was no file, or it is unknown.
     pub before: Option<String>,
     /// The SHA-256 of the text afterwards; `None` when the file was removed.
     pub after: Option<String>,
@@ -132,25 +132,25 @@ impl ChangedFile {
     }
 }
 
-/// The calls of the record that changed rules decide otherwise.
+/// The recorded calls that changed rules decide differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PermissionImpact {
-    /// Days of the record that were decided anew.
+    /// Days of the record that were decided again.
     pub days: u64,
-    /// Calls that were decided anew.
+    /// Calls that were decided again.
     pub calls: u64,
-    /// Calls that would be decided otherwise.
+    /// Calls that would be decided differently.
     pub different: u64,
-    /// Which ones, together where tool and decisions are the same.
+    /// The differences, grouped by tool and decisions.
     pub cases: Vec<ImpactCase>,
 }
 
-/// Calls of one tool that are decided otherwise in one way.
+/// Calls of one tool with the same change of decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImpactCase {
     /// The server.
     pub server: String,
-    /// The tool, by the name its server gives it.
+    /// The tool, by its name on the server.
     pub tool: String,
     /// The decision in the record: `allow`, `ask` or `deny`.
     pub was: String,
@@ -160,7 +160,7 @@ pub struct ImpactCase {
     pub calls: u64,
 }
 
-/// One change of what is permitted.
+/// One change of permissions.
 #[derive(Clone, Debug)]
 pub struct PermissionChange {
     pub(super) kind: PermissionKind,
@@ -176,7 +176,7 @@ pub struct PermissionChange {
 }
 
 impl PermissionChange {
-    /// A change of that kind. The subject is what changed, for people: a folder, a grant, a server.
+    /// A change of this kind. The subject is the text for people: a folder, a grant, a server.
     pub fn new(kind: PermissionKind, subject: impl Into<String>) -> Self {
         Self {
             kind,
@@ -192,56 +192,56 @@ impl PermissionChange {
         }
     }
 
-    /// The person who made it; the local user, when nothing is said.
+    /// Sets the person. The default is the local user.
     #[must_use]
     pub fn by(self, person: RecordedPerson) -> Self {
         Self { person: Some(person), ..self }
     }
 
-    /// The run of the host it was made in.
+    /// Sets the run of the host.
     #[must_use]
     pub fn in_session(self, session: impl Into<String>) -> Self {
         Self { session: Some(session.into()), ..self }
     }
 
-    /// The folder it was made in; that of the log's environment, when nothing is said.
+    /// Sets the folder. The default is that of the log's environment.
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), ..self }
     }
 
-    /// The reason the person gave.
+    /// Sets the person's reason.
     #[must_use]
     pub fn reason(self, reason: Option<&str>) -> Self {
         Self { reason: reason.map(str::to_owned), ..self }
     }
 
-    /// The state before, in words.
+    /// Sets the state before, as text.
     #[must_use]
     pub fn before(self, state: impl Into<String>) -> Self {
         Self { before: Some(state.into()), ..self }
     }
 
-    /// The state afterwards, in words.
+    /// Sets the state afterwards, as text.
     #[must_use]
     pub fn after(self, state: impl Into<String>) -> Self {
         Self { after: Some(state.into()), ..self }
     }
 
-    /// The files that are others now.
+    /// Sets the changed files.
     #[must_use]
     pub fn files(mut self, files: impl IntoIterator<Item = ChangedFile>) -> Self {
         self.files.extend(files);
         self
     }
 
-    /// The calls of the record that are decided otherwise now.
+    /// Sets the recorded calls that are decided differently now.
     #[must_use]
     pub fn impact(self, impact: PermissionImpact) -> Self {
         Self { impact: Some(impact), ..self }
     }
 
-    /// Appends it to the log of this person, and waits for the disk. The number of the record.
+    /// Appends the change to the person's log and flushes it to disk. Returns the number of the record.
     ///
     /// # Errors
     /// Returns an error if the record cannot be written.
@@ -249,7 +249,7 @@ impl PermissionChange {
         FileAudit::open(env, AuditOptions::default()).keep_permission(self)
     }
 
-    /// The members of its line.
+    /// The members of the JSON line.
     pub(super) fn members(&self, person: &RecordedPerson, folder: &Path) -> String {
         let person = self.person.as_ref().unwrap_or(person);
         let folder = self.folder.as_deref().unwrap_or(folder);

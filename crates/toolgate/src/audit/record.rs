@@ -72,7 +72,7 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
     /// Keeps one. Called once for every call, whatever happened to it; only a call that `begin` refused has none.
     fn record(&self, record: &AuditRecord);
 
-    /// Keeps a change of what is permitted. It may wait for disks and locks.
+    /// Records a change of permissions. May wait for disks and locks.
     ///
     /// # Errors
     /// Returns an error if the record cannot be written.
@@ -81,7 +81,7 @@ pub trait AuditSink: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Looks at the rules that calls are decided by from now on, and records them when they are others than they were. It may wait for disks and
+    /// Compares the rules for the next calls with the last ones, and records a change. May wait for disks and
     /// locks.
     ///
     /// # Errors

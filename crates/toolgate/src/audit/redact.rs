@@ -119,8 +119,8 @@ pub(super) fn message(text: &str) -> String {
     shortened(&covered_text(&start), AUDIT_MESSAGE_CHARS_MAX).into_owned()
 }
 
-/// A text as it may be shown: what is secret in it covered, also where it is JSON. The one redactor behind every place that shows what others
-/// said.
+/// A text with its secrets masked, including those in JSON. Every place that shows text from outside
+/// uses this redactor.
 #[must_use]
 pub fn covered_text(text: &str) -> Cow<'_, str> {
     if text.len() > COVERED_TEXT_BYTES_MAX {
@@ -170,7 +170,7 @@ struct Cover {
     covered: usize,
     /// How much may still be searched. More is never kept.
     chars_left: usize,
-    /// The depth of the text within texts that are JSON.
+    /// Nesting depth of JSON inside texts.
     depth: usize,
 }
 
@@ -228,7 +228,7 @@ impl Cover {
 }
 
 impl Cover {
-    /// Covers what is secret in a text that is JSON. Whether something was.
+    /// Masks secrets in a text that is JSON. Returns whether there were any.
     fn json(&mut self, text: &mut String) -> bool {
         let trimmed = text.trim();
         let is_json =

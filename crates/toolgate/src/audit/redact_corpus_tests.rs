@@ -1,4 +1,4 @@
-//! Forms of secrets, as data: none of them is kept, in arguments, in messages, or behind other words. And ordinary texts, which stay readable.
+//! Forms of secrets as data: all are masked in arguments, in messages and after other words. Ordinary texts stay readable.
 
 use serde_json::{Value, json};
 use toolgate_wire::RawJson;
@@ -6,7 +6,7 @@ use toolgate_wire::RawJson;
 use super::more_forms::MORE_FORMS;
 use super::{ArgumentsKept, arguments, covered_text, message};
 
-/// A text or JSON arguments, and the secret in it.
+/// A text or JSON arguments, and the secret in them.
 const FORMS: &[(&str, &str)] = &[
     // Names and values.
     ("password=hunter2", "hunter2"),
@@ -219,7 +219,7 @@ const FORMS: &[(&str, &str)] = &[
     (r#"{"db": {"credentials": {"user": "ada", "x": ["hunter2"]}}}"#, "hunter2"),
 ];
 
-/// Texts that nothing is covered in.
+/// Texts in which nothing is masked.
 const ORDINARY: &[&str] = &[
     "ls -l src",
     "cargo test --package x -- --nocapture",

@@ -1,7 +1,7 @@
-//! The rules that were in force when calls were last made: policy files by hash, and what follows from settings. Rules that are others now
-//! become a record of their own, with the calls of the last days that they decide otherwise.
+//! The rules in force when calls were last made: policy files by hash, and rules derived from settings. Changed rules become a
+//! record of their own, with the recent calls that they decide differently.
 //!
-//! Looking costs one `stat` for each file while nothing changed.
+//! The check costs one `stat` per file while nothing changes.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -30,53 +30,53 @@ use crate::server_name::ServerName;
 use crate::servers::ServerConfig;
 use crate::state_file::{self, Privacy};
 
-/// The rules of a run, as far as the record needs them.
+/// The rules of a run, in the form that the record needs.
 #[derive(Clone, Debug)]
 pub struct RulesInForce<'a> {
-    /// The folder they are in force in.
+    /// The workspace folder.
     pub folder: &'a Path,
-    /// The policy files, without those that were named for this run only.
+    /// The policy files, without those named for this run only.
     pub policies: Vec<&'a Path>,
-    /// The settings files that rules follow from.
+    /// The settings files from which rules are derived.
     pub settings: Vec<&'a Path>,
-    /// Whether options of this run, and not only settings, have a say in the rules.
+    /// Whether options of this run also affect the rules.
     pub has_options: bool,
-    /// All of them together.
+    /// The complete rules.
     pub policy: &'a Policy,
-    /// The servers that calls are about.
+    /// The configured servers.
     pub servers: &'a [Arc<ServerConfig>],
     /// Whether the folder is trusted.
     pub folder_is_trusted: bool,
 }
 
-/// One state of a file, without reading it.
+/// The state of a file from its metadata.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
-/// The rules that were noted in this process last, by folder.
+/// The last rules recorded by this process, by folder.
 #[derive(Debug, Default)]
 pub(super) struct NotedRules(BTreeMap<PathBuf, Vec<(PathBuf, Stamp)>>);
 
-/// The file of rules that were in force last.
+/// The file with the last rules in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Known {
     /// Policy files, each with the hash of its text.
     #[serde(default)]
     files: BTreeMap<String, String>,
-    /// The hash of what follows from settings, by folder.
+    /// Hash of the rules derived from settings, by folder.
     #[serde(default)]
     settings: BTreeMap<String, String>,
-    /// The version of the program that hashed what follows from settings: another one may describe the same rules in other words.
+    /// Version of the program that made the hash. Another version may describe the same rules differently.
     #[serde(default)]
     version: String,
 }
 
 impl NotedRules {
-    /// Whether these files look as they did when they were noted.
+    /// Whether these files are unchanged since they were recorded.
     pub(super) fn are(&self, rules: &RulesInForce<'_>) -> bool {
         self.0.get(rules.folder).is_some_and(|noted| *noted == stamps(rules))
     }
 
-    /// Notes them.
+    /// Stores the state.
     pub(super) fn note(&mut self, rules: &RulesInForce<'_>) {
         if self.0.len() >= AUDIT_NOTED_FOLDERS_MAX {
             self.0.clear();
@@ -105,10 +105,10 @@ fn number_of(_about: &Metadata) -> u64 {
     0
 }
 
-/// The change since these rules were looked at last, and what is to be known from now on. `None` when nothing changed.
+/// The change since the last check, and the state to store. `None` when nothing changed.
 pub(super) fn change(folder: &AuditFolder, rules: &RulesInForce<'_>, now: SystemTime) -> Result<Option<Noted>> {
     let text = state_file::read(&folder.rules(), AUDIT_NOTED_RULES_BYTES_MAX)?;
-    // A file that cannot be understood is like none: everything is new then, and recorded as that.
+    // An invalid file counts as absent: everything is then recorded as new.
     let before: Known = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let mut after = before.clone();
     let mut changed = Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn change(folder: &AuditFolder, rules: &RulesInForce<'_>, now: System
             (true, _) => "settings",
         };
         let change = PermissionChange::new(PermissionKind::Rules, subject).in_folder(rules.folder).files(changed);
-        // Rules that are looked at for the first time changed nothing that is known.
+        // Rules that are seen for the first time are not a change.
         if is_first { change } else { change.impact(impact(folder, rules, now)) }
     });
     while after.files.len() > AUDIT_NOTED_RULES_MAX {
@@ -150,24 +150,24 @@ pub(super) fn change(folder: &AuditFolder, rules: &RulesInForce<'_>, now: System
     Ok(Some(Noted { known: after, change }))
 }
 
-/// Rules that are others than they were.
+/// Changed rules.
 pub(super) struct Noted {
     known: Known,
-    /// The record to write; `None` when the rules are only looked at for the first time.
+    /// The record to write. `None` when the rules are seen for the first time.
     pub(super) change: Option<PermissionChange>,
 }
 
 impl Noted {
-    /// Keeps what is known from now on.
+    /// Stores the new state.
     pub(super) fn keep(&self, folder: &AuditFolder) -> Result<()> {
         let text = serde_json::to_string(&self.known)
-            .map_err(|error| Error::new(ErrorKind::State, format!("the rules cannot be noted: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::State, format!("cannot save the hashes of the rules: {error}")))?;
         let write = |_: Option<&str>| Ok(Some(text));
         state_file::update(&folder.rules(), Privacy::Owner, AUDIT_NOTED_RULES_BYTES_MAX, write)
     }
 }
 
-/// The comparison of what follows from settings.
+/// The comparison of rules derived from settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Derived {
     New,
@@ -175,7 +175,7 @@ enum Derived {
     Changed,
 }
 
-/// Compares what follows from settings. Options of one run are no change of them.
+/// Compares the rules derived from settings. Options of one run do not count as a change.
 fn note_derived(before: &Known, after: &mut Known, rules: &RulesInForce<'_>) -> Derived {
     if rules.has_options {
         return Derived::AsBefore;
@@ -212,7 +212,7 @@ fn is_absent(path: &str) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// The calls of the last days, decided anew. A log that cannot be read tells nothing.
+/// Decides the recent calls again. An unreadable log has no result.
 fn impact(folder: &AuditFolder, rules: &RulesInForce<'_>, now: SystemTime) -> PermissionImpact {
     let mut impact = PermissionImpact { days: AUDIT_IMPACT_DAYS_COUNT, ..PermissionImpact::default() };
     let mut cases: BTreeMap<(String, String, String, &'static str), u64> = BTreeMap::new();
@@ -241,7 +241,7 @@ fn impact(folder: &AuditFolder, rules: &RulesInForce<'_>, now: SystemTime) -> Pe
     impact
 }
 
-/// The decision of the record and that of the rules, when they differ. `None` when the rules have no say in the call.
+/// The recorded decision and the new one, if they differ. `None` when the rules do not decide the call.
 fn decided_now(rules: &RulesInForce<'_>, call: &StoredCall) -> Option<Option<(Decision, Decision)>> {
     let folder = Path::new(&call.folder);
     if call.filter.is_some() || folder != rules.folder {
@@ -265,7 +265,7 @@ fn decided_now(rules: &RulesInForce<'_>, call: &StoredCall) -> Option<Option<(De
         remembered: None,
     });
     let was = Decision::of(&call.decision).unwrap_or(Decision::Deny);
-    // A grant is not written as an argument of the rules: a question in its place is no difference.
+    // A grant is not an argument of the rules, so a question in its place is no difference.
     let is_same = was == verdict.decision || (call.grant.is_some() && verdict.decision == Decision::Ask);
     Some((!is_same).then_some((was, verdict.decision)))
 }

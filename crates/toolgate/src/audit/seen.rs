@@ -36,7 +36,7 @@ struct Line {
     server: String,
     tool: String,
     read_only: bool,
-    /// The time of the call, in milliseconds since 1970; 0 in lines from before it was kept.
+    /// The time of the call, in milliseconds since 1970. 0 in lines of older versions.
     #[serde(default)]
     at: u64,
 }
@@ -91,7 +91,7 @@ impl Seen {
         self.uses.get(server).is_some_and(|one| one.read && !one.wrote)
     }
 
-    /// The days the server was used before, when this tool of it was never called.
+    /// Days that the server was in use before, when this tool was never called.
     pub(super) fn days_before_new_tool(&self, server: &str, tool: &str, at_ms: u64) -> Option<u64> {
         let used = self.uses.get(server)?;
         let is_new = !used.tools.contains_key(&*shortened(tool));

@@ -85,7 +85,7 @@ pub struct StoredCall {
     /// What was unusual about it.
     #[serde(default)]
     pub unusual: Vec<String>,
-    /// The limits of `audit.alerts` that it passed.
+    /// The limits of `audit.alerts` that the call passed.
     #[serde(default)]
     pub alerts: Vec<String>,
     /// The whole record, as it is written.

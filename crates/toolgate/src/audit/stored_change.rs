@@ -1,4 +1,4 @@
-//! `StoredChange`: a change of permissions as it stands in the log.
+//! `StoredChange`: a recorded change of permissions.
 
 use std::time::SystemTime;
 
@@ -8,19 +8,19 @@ use super::chain::kind;
 use super::query::Query;
 use super::stored::{Unreadable, moment};
 
-/// A change of permissions as it stands in the log.
+/// A recorded change of permissions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredChange {
-    /// The number of the record, counted from 1 over all files.
+    /// Number of the record, counted from 1 over all files.
     pub seq: u64,
     /// The time of the change.
     #[serde(deserialize_with = "moment")]
     pub at: SystemTime,
-    /// The process that made it.
+    /// Id of the process that made it.
     #[serde(default)]
     pub pid: u32,
-    /// The word for its kind.
+    /// The kind, as a word.
     pub change: String,
     /// The subject of the change, such as a rule, a grant or a setting.
     #[serde(default)]
@@ -28,26 +28,26 @@ pub struct StoredChange {
     /// The person who made it.
     #[serde(default)]
     pub by: StoredPerson,
-    /// The run of the host it was made in.
+    /// The run of the host.
     pub session: Option<String>,
-    /// The folder it was made in.
+    /// The workspace folder.
     #[serde(default)]
     pub folder: String,
     /// The reason the person gave.
     pub reason: Option<String>,
-    /// The state before, in words.
+    /// The state before, as text.
     pub before: Option<String>,
-    /// The state afterwards, in words.
+    /// The state afterwards, as text.
     pub after: Option<String>,
-    /// The files that are others since.
+    /// The changed files.
     #[serde(default)]
     pub files: Vec<StoredFile>,
     /// Number of files that are not listed.
     #[serde(default)]
     pub more_files: u64,
-    /// The calls that are decided otherwise since.
+    /// The recorded calls that are decided differently now.
     pub impact: Option<StoredImpact>,
-    /// The whole record, as it is written.
+    /// The whole record as JSON.
     #[serde(skip)]
     pub line: String,
 }
@@ -55,35 +55,35 @@ pub struct StoredChange {
 /// The person who made a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct StoredPerson {
-    /// An identity that was proved.
+    /// A verified identity.
     pub principal: Option<String>,
-    /// The local user.
+    /// Local user name.
     pub user: Option<String>,
-    /// The number of the local user.
+    /// Local user id.
     pub uid: Option<u32>,
 }
 
-/// A file that a change is about.
+/// A changed file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StoredFile {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The hash of its text before.
+    /// Hash of the text before.
     pub before: Option<String>,
-    /// The hash of its text afterwards.
+    /// Hash of the text afterwards.
     pub after: Option<String>,
 }
 
-/// The calls that changed rules decide otherwise.
+/// The recorded calls that changed rules decide differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct StoredImpact {
-    /// Days of the record that were decided anew.
+    /// Days of the record that were decided again.
     #[serde(default)]
     pub days: u64,
-    /// Calls that were decided anew.
+    /// Calls that were decided again.
     #[serde(default)]
     pub calls: u64,
-    /// Calls that are decided otherwise.
+    /// Calls that are decided differently.
     #[serde(default)]
     pub different: u64,
     /// Which ones, together where tool and decisions are equal.
@@ -106,7 +106,7 @@ pub struct StoredImpactCase {
 }
 
 impl StoredPerson {
-    /// The name to show: the principal, else the user.
+    /// The name to show: the principal, or the user.
     #[must_use]
     pub fn shown(&self) -> String {
         let number = || self.uid.map(|uid| format!("uid {uid}"));
@@ -122,7 +122,7 @@ struct Kind<'a> {
 }
 
 impl StoredChange {
-    /// Reads a line of the log: `Ok(None)` when it is about something else.
+    /// Reads a line of the log. `Ok(None)` for lines of other kinds.
     pub(super) fn read(line: &[u8]) -> Result<Option<Self>, Unreadable> {
         let Ok(Kind { kind }) = serde_json::from_slice(line) else { return Err(Unreadable) };
         if kind != kind::PERMISSION {
@@ -133,7 +133,7 @@ impl StoredChange {
         Ok(Some(change))
     }
 
-    /// Whether it is of the time and session that are wanted; nothing else in a query is about changes.
+    /// Whether the time and session match the query. The other fields of a query do not apply to changes.
     pub(super) fn is_wanted(&self, query: &Query) -> bool {
         let is_of = |wanted: &Option<String>| {
             wanted.as_deref().is_none_or(|wanted| self.session.as_deref().is_some_and(|session| session == wanted))

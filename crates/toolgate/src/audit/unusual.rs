@@ -21,7 +21,7 @@ const ID_CHARS: usize = 16;
 /// What can be unusual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnusualUse {
-    /// The first call of this tool, of a server that was used for weeks without it.
+    /// The first call of this tool, though its server has been in use for weeks.
     NewTool,
     /// More calls of the server within a minute than anybody makes by hand.
     Burst,
@@ -80,7 +80,7 @@ pub(super) fn judge(record: &AuditRecord, at_ms: u64, counted: &mut Vec<Counted>
     let mut found = Vec::new();
     if was_made(record.outcome) {
         let is_first_write = !record.is_read_only && seen.has_only_reads(&record.server);
-        // Whatever is called first of a server that is new is no news.
+        // First calls of a new server are expected.
         let days = seen.days_before_new_tool(&record.server, &record.tool, at_ms);
         if days.is_some_and(|days| days >= AUDIT_SETTLED_DAYS_COUNT) {
             found.push(UnusualUse::NewTool);
@@ -140,7 +140,7 @@ pub(super) type Uses = BTreeMap<String, ServerUse>;
 /// The same of one server.
 #[derive(Debug, Default)]
 pub(super) struct ServerUse {
-    /// The first use, in milliseconds since 1970; 0 when that was before times were kept.
+    /// The first use, in milliseconds since 1970. 0 when older versions wrote it without a time.
     pub(super) since_ms: u64,
     /// Whether something was read.
     pub(super) read: bool,

@@ -237,9 +237,7 @@ impl Walk<'_> {
             }
             kind::RESUMED => {
                 let what = match link.said.without.as_deref() {
-                    Some("audit") => {
-                        "the log was begun anew here, though there was one before: its files are gone".to_owned()
-                    }
+                    Some("audit") => "a new log begins here: the files of an earlier log are gone".to_owned(),
                     _ => format!("{HEAD} was missing when this was written: records before it may be gone"),
                 };
                 self.found.find(&part.name, Some(line.number), what);
@@ -260,7 +258,7 @@ impl Walk<'_> {
         let Some(head) = self.log.head() else {
             if self.log.parts().is_empty() {
                 if let Some(begun) = self.log.begun() {
-                    let what = format!("a log was begun at {begun}, and nothing of it is there");
+                    let what = format!("a log was begun at {begun}, but its files are gone");
                     self.found.find("audit", None, what);
                 }
             } else {

@@ -68,7 +68,7 @@ type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 pub struct FileAudit {
     clock: Arc<dyn Clock>,
     options: AuditOptions,
-    /// The person and the folder that changes of permissions are ascribed to.
+    /// The person and the folder of recorded permission changes.
     here: Arc<(RecordedPerson, PathBuf)>,
     writer: Arc<SharedWriter>,
     on_unusual: Option<Listener<Unusual>>,
@@ -87,7 +87,7 @@ impl fmt::Debug for FileAudit {
 struct SharedWriter {
     fsync: Fsync,
     writer: Mutex<Writer>,
-    /// The rules that calls were decided by last.
+    /// The rules that last decided calls.
     rules: Mutex<NotedRules>,
     folder: AuditFolder,
 }
@@ -125,7 +125,7 @@ impl FileAudit {
         self
     }
 
-    /// This log, holding calls against these limits and telling `listener` about those that pass one.
+    /// Adds limits for calls. `listener` receives each alert.
     #[must_use]
     pub fn on_alert(mut self, rules: &Arc<AlertRules>, listener: impl Fn(&Alert) + Send + Sync + 'static) -> Self {
         self.writer().alerts.use_rules(rules);
@@ -168,7 +168,7 @@ impl FileAudit {
         number.map(Some)
     }
 
-    /// Writes a change of permissions down, and waits for the disk: there are few of them, and each counts. The number of the record.
+    /// Writes a permission change and flushes it to disk, because such changes are rare and important. Returns the number of the record.
     ///
     /// # Errors
     /// Returns an error if the record cannot be written.

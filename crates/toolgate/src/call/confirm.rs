@@ -47,7 +47,7 @@ pub enum ConfirmationKind {
 }
 
 impl ConfirmationKind {
-    /// The kind of question that a call of a tool is.
+    /// The kind of confirmation for a call of this tool.
     pub(super) fn of(builtin: Option<&str>, tool: &str) -> Self {
         match tool {
             "run_shell_command" if builtin.is_some() => Self::Exec,
@@ -56,7 +56,7 @@ impl ConfirmationKind {
         }
     }
 
-    /// The kind in a word for programs.
+    /// The kind as a word for JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -218,7 +218,7 @@ impl CallContext {
         &self.session
     }
 
-    /// The sink that records of these calls go to.
+    /// The sink for the records of these calls.
     pub fn audit(&self) -> &Arc<dyn AuditSink> {
         &self.rules.audit
     }

@@ -1,7 +1,7 @@
 //! Paths that the read-only commands of a call would read. Links are followed, as `read_file` follows them. This check
-//! stands beside the pure policy because it asks the file system.
+//! is separate from the policy because it asks the file system.
 //!
-//! It can only take an allowance away. What it says holds for the moment in which it is asked.
+//! It can only withdraw permission. The result holds only at the moment of the check.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::workspace_folders::{Roots, WorkspaceFolders};
 /// The argument with the folder that a command starts in.
 const FOLDER_KEY: &str = "cwd";
 
-/// The variable with the folders in which `cd` looks for a name.
+/// The environment variable that `cd` searches.
 const CD_PATH: &str = "CDPATH";
 
 /// Whether a command of the call that would be let through because it only looks may look outside of the folders.
@@ -50,7 +50,7 @@ fn is_look(command: &SimpleCommand) -> bool {
     command.risk() == Risk::KnownSafe
 }
 
-/// The folders in which the commands of a script may run, one command after the other.
+/// Folders in which the commands of a script may run, updated command by command.
 struct View<'a> {
     roots: &'a Roots,
     /// The folders in which the next command may run.
@@ -65,10 +65,10 @@ impl View<'_> {
             return true;
         }
         if !is_look(command) {
-            // Those behind it would start somewhere that is not known.
+            // Later commands would start in an unknown folder.
             return command.leads_elsewhere();
         }
-        // Policy lets through none of which the files are not known.
+        // The policy allows no command with unknown files.
         let Some(files) = command.files() else { return false };
         let Some(left) = self.files_left.checked_sub(files.len()) else { return true };
         self.files_left = left;
@@ -80,7 +80,7 @@ impl View<'_> {
             }
         }
         if command.program() == Some("cd") {
-            // It may fail, and then what follows runs where it ran before.
+            // `cd` may fail, and then later commands run in the old folder.
             self.folders.extend(folders);
             self.folders.sort_unstable();
             self.folders.dedup();
@@ -94,7 +94,7 @@ impl View<'_> {
             return Some(Vec::new());
         }
         let plain = lexical(file);
-        // Some programs follow links before they take `..` away, some after.
+        // Some programs resolve links before `..`, others after.
         let readings = [Path::new(file), &plain];
         let places = self.folders.iter().flat_map(|folder| readings.map(|reading| resolve(reading, folder)));
         places.map(|place| place.filter(|place| self.roots.below(place).is_some())).collect()

@@ -1,4 +1,4 @@
-//! Commands that only look, in a folder with links of every kind on a real disk.
+//! Read-only commands in a folder with links of every kind on a real disk.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -106,7 +106,7 @@ fn commands_that_only_look_see_nothing_outside_of_the_folder() {
         ("cd code && cat main.rs", ALLOW),
         ("cat a/b/c/notes.md", ALLOW),
         ("grep text inside", ALLOW),
-        // Links that lead out, at every place of a path and of a command line.
+        // Links out of the folder, at every place of a path and of a command line.
         ("cat README.md", ASK),
         ("cat ./README.md", ASK),
         ("cat src/../README.md", ASK),
@@ -148,7 +148,7 @@ fn commands_that_only_look_see_nothing_outside_of_the_folder() {
         ("cat notes.md && cat README.md", ASK),
         ("cat notes.md | grep -f README.md", ASK),
         ("echo $(cat README.md)", ASK),
-        // `..` behind a link.
+        // `..` after a link.
         ("cat a/b/c/../secret", ASK),
         ("ls a/b/c/..", ASK),
         ("cat code/../../ws/README.md", ASK),

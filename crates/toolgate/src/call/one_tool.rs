@@ -26,11 +26,11 @@ use crate::registry::{Catalog, PreparedCall, ToolCall};
 pub struct DiscoveredTool {
     call: PreparedCall,
     timeout: Option<Duration>,
-    /// The arguments of calls that were confirmed once and not made yet.
+    /// Arguments of calls that were confirmed but not made yet.
     confirmed: Arc<Mutex<Vec<String>>>,
 }
 
-/// The question that a call needs an answer to. Dropping it answers nothing.
+/// A confirmation that a call needs. Dropping it leaves the call unanswered.
 #[derive(Debug)]
 pub struct ToolConfirmation<'t> {
     /// The question for the person.
@@ -41,7 +41,7 @@ pub struct ToolConfirmation<'t> {
 }
 
 impl ToolConfirmation<'_> {
-    /// Gives the answer. A call that was let through once is the next one with these arguments; what is to be remembered holds from now on.
+    /// Answers the question. A call allowed once is the next one with these arguments. An answer to remember counts at once.
     pub async fn on_confirm(self, answer: Confirmation) {
         let Confirmation::Proceed(remember) = answer else { return };
         if remember != Remember::No && self.request.choices.contains(&remember) {
@@ -55,7 +55,7 @@ impl ToolConfirmation<'_> {
     }
 }
 
-/// Says yes to the one question of a call that was confirmed before.
+/// Confirms only the call that was asked about before.
 struct ConfirmedBefore;
 
 impl Confirmer for ConfirmedBefore {
@@ -69,7 +69,7 @@ fn canonical(arguments: &RawJson) -> String {
 }
 
 impl Permissions {
-    /// The tool, when some call of it could be let through, with or without a question; `None` when every call is denied.
+    /// The tool, if any call of it could be allowed with or without a question. `None` when every call is denied.
     #[must_use]
     pub fn secure_tool(&self, tool: DiscoveredTool) -> Option<DiscoveredTool> {
         let shown = &tool.call.tool;
@@ -165,8 +165,8 @@ impl DiscoveredTool {
         }
     }
 
-    /// The question that a call with these arguments needs an answer to. `None` when it needs none: it is let through, or denied, which
-    /// [`Self::execute`] says then.
+    /// The confirmation that a call with these arguments needs. `None` when it is allowed or denied without one;
+    /// [`Self::execute`] then reports a denial.
     pub async fn should_confirm<'t>(
         &'t self,
         context: &'t CallContext,
@@ -181,7 +181,7 @@ impl DiscoveredTool {
         PreparedCall { arguments, ..self.call.clone() }
     }
 
-    /// Whether a call with these arguments was confirmed. Only the next one is.
+    /// Whether a call with these arguments was confirmed. The confirmation covers one call.
     fn take_confirmed(&self, arguments: &RawJson) -> bool {
         let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         if confirmed.is_empty() {

@@ -1,4 +1,4 @@
-//! One path in every spelling that some reader understands: each restriction holds for all of them, whatever kind of condition it is, and no
+//! One path in every spelling that some program understands. Restrictions of every kind hold for all of them, and no
 //! permission does.
 
 use std::path::Path;

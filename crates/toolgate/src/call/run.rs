@@ -30,7 +30,7 @@ pub(crate) async fn run(context: &CallContext, call: &PreparedCall, options: Run
     run_answered(context, call, options, None).await
 }
 
-/// The question that a call would ask now, if it would ask one.
+/// The question that a call would ask now, if any.
 pub(super) async fn question_of(context: &CallContext, call: &PreparedCall) -> Option<ConfirmationRequest> {
     let subject = Subject::of(call, context);
     let verdict = subject.judge(context);
@@ -42,14 +42,14 @@ pub(super) async fn question_of(context: &CallContext, call: &PreparedCall) -> O
     Some(question(context, &subject, &seen, verdict).await)
 }
 
-/// Keeps the answer to a question that was asked outside of a call.
+/// Stores the answer to a question that was asked outside of a call.
 pub(super) async fn keep_answer(context: &CallContext, call: &PreparedCall, remember: Remember) {
     let subject = Subject::of(call, context);
     let all_tools = subject.all_tools();
     remembered(context, &subject.as_grants_see_it(context, &all_tools), remember).await;
 }
 
-/// Runs a call whose question, if there is one, is answered by `answered` in place of the confirmer of the host.
+/// Runs a call. `answered` replaces the confirmer of the host.
 pub(super) async fn run_answered(
     context: &CallContext,
     call: &PreparedCall,
@@ -78,7 +78,7 @@ pub(super) async fn run_answered(
             Err(error) => break 'ended CallOutcome::Failed(error),
         };
         subject_now = Subject::of(&call_now, context);
-        // A yes was about the tool as it was described then.
+        // The confirmation was for the old definition of the tool.
         let answered = answered.filter(|_| subject_now.checks.definition == subject.checks.definition);
         recording.is_about(&subject_now, subject_now.judge(context));
         run_decided(context, &subject_now, &mut recording, live, (options, answered)).await
@@ -218,7 +218,7 @@ async fn remembered(context: &CallContext, seen: &GrantSubject<'_>, remember: Re
     }
 }
 
-/// A grant, for the record.
+/// Describes a grant for the record.
 fn granted(grant: &Grant) -> PermissionChange {
     let tools: Vec<&str> = grant.tools.keys().map(String::as_str).collect();
     let what = match &grant.scope {

@@ -1,9 +1,9 @@
-//! Signs in the output of a stdio server that another service refused its credentials: a missing variable is the usual cause.
+//! Detects in the output of a stdio server that another service refused its credentials, usually because a variable is missing.
 
 use crate::error::Error;
 use crate::servers::{ServerConfig, TransportConfig};
 
-/// Statuses of HTTP that refuse credentials, and the words that programs print for them.
+/// HTTP statuses that refuse credentials, and the words that programs print for them.
 const SIGNS: [(&str, &str); 4] =
     [("401", "HTTP 401"), ("unauthorized", "HTTP 401"), ("403", "HTTP 403"), ("forbidden", "HTTP 403")];
 
@@ -60,7 +60,7 @@ pub fn env_hint(config: &ServerConfig, output: &str) -> Option<String> {
     ))
 }
 
-/// The error with that hint, unless it has another one.
+/// The error with that hint, unless it has a hint already.
 pub(crate) fn with_env_hint(config: &ServerConfig, error: Error, output: &str) -> Error {
     match env_hint(config, output) {
         Some(hint) if error.hint().is_none() => error.hinting(hint),

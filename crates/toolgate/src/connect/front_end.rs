@@ -37,7 +37,7 @@ pub trait FrontEnd: Send + Sync + 'static {
     /// Takes a log entry of `server`. Must not block.
     fn log(&self, _server: &ServerName, _entry: ServerLog) {}
 
-    /// Hears that a server which has not answered yet is waited for up to `limit`, because it is busy: the last line that it wrote to stderr.
+    /// Receives a notice that a starting server has up to `limit` because it is busy, with its last line on stderr.
     /// Must not block.
     fn still_starting(&self, _server: &ServerName, _line: &str, _limit: Duration) {}
 

@@ -148,7 +148,7 @@ fn same_by_key<T: Keyed>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
     keys_are && left.iter().zip(&right).all(|(one, other)| same_value(one.raw(), other.raw()))
 }
 
-/// Whether both are the same value, however it is written. What is too deep or too large to be read is only the same as itself.
+/// Whether both are equal JSON values. Values that are too deep or too large to parse are compared as text.
 fn same_value(left: &RawJson, right: &RawJson) -> bool {
     let text = |raw: &RawJson| raw.value_within(CHECKED_PARTS_MAX).ok().map(|value| canonical_json::text(&value));
     left == right || text(left).is_some_and(|left| text(right) == Some(left))

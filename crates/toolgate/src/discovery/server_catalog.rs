@@ -62,7 +62,7 @@ pub struct Filtered {
     pub server: ServerName,
     /// Its own name.
     pub tool: String,
-    /// Which rule hides it, and where that is written.
+    /// The rule that hides the tool, with its place.
     pub reason: String,
 }
 

@@ -57,7 +57,7 @@ impl<'a> Arguments<'a> {
         Self { leads_out: true, ..self }
     }
 
-    /// Whether that is known.
+    /// Whether the arguments are marked so.
     #[must_use]
     pub fn leads_out(&self) -> bool {
         self.leads_out

@@ -57,7 +57,7 @@ fn possibly(pattern: &str, command: &SimpleCommand) -> bool {
     glob(&format!("{beginning}*"), &text) || command.could_be_like(beginning)
 }
 
-/// Whether such words stand in a command where they may be run.
+/// Whether a command contains these words where they may be run.
 fn holds(pattern: &str, command: &SimpleCommand) -> bool {
     let beginning = without_last_stars(pattern);
     if beginning.contains('*') { command.could_hold_like(beginning) } else { command.could_hold(beginning) }

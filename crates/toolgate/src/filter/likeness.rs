@@ -80,7 +80,7 @@ pub(super) fn is_possibly(pattern: &str, text: &str, likeness: Likeness, call: &
     })
 }
 
-/// The ways in which a text can be read as a place, in lower case. `None` when there are more than can be looked at.
+/// The paths that a text may mean, in lower case. `None` when there are too many.
 fn spellings(text: &str) -> Option<Vec<String>> {
     let plain = text.trim().to_lowercase().replace('\\', "/");
     let mut spellings = vec![plain];

@@ -79,13 +79,13 @@ fn without_trailing_dots(text: &str) -> String {
     text.split('/').map(plain).collect::<Vec<_>>().join("/")
 }
 
-/// Whether some readers drop this character wherever it stands in a text.
+/// Whether some programs ignore this character in a path.
 fn is_dropped(letter: char) -> bool {
     letter.is_control() || is_unseen(letter)
 }
 
-/// The path that is meant by one through the folder of a process: `/proc/self/cwd/x` is `x`, `/proc/1/root/x` is `/x`. Which process that is
-/// does not matter: the one that reads it may be in the same folder, and has the same root.
+/// Resolves paths through `/proc`: `/proc/self/cwd/x` is `x`, `/proc/1/root/x` is `/x`. The process id
+/// does not matter: the reading process may be in the same folder and has the same root.
 fn behind_process(text: &str) -> Option<String> {
     let steps = process_steps(text)?;
     let at = steps.iter().position(|step| ["cwd", "root"].iter().any(|link| step.eq_ignore_ascii_case(link)))?;
@@ -128,16 +128,16 @@ fn is_process_link(step: &str) -> bool {
     PROCESS_LINKS.iter().any(|link| step.eq_ignore_ascii_case(link))
 }
 
-/// Whether a path goes through what a process has open or where it is. Where that is, only the process knows: it may be anywhere.
+/// Whether a path leads through an open file or the working directory of a process. Its target is unknown.
 pub(crate) fn leads_through_process(text: &str) -> bool {
     let is_open = |steps: &[&str]| matches!(steps, [dev, fd, _, ..] if dev.eq_ignore_ascii_case("dev") && fd.eq_ignore_ascii_case("fd"));
     steps_from_root(text).is_some_and(|steps| is_open(&steps))
         || process_steps(text).is_some_and(|steps| steps.iter().any(|step| is_process_link(step)))
 }
 
-/// Whether a reader could take a text for another path than it looks like: it climbs, or is disguised.
+/// Whether a program could read a text as another path: it climbs, or is disguised.
 pub(crate) fn is_unclear(text: &str) -> bool {
-    // Where they part no folders, backslashes may do so for the one who reads it.
+    // Where backslashes are not separators, other programs may still read them so.
     let may_part = !cfg!(windows) && text.contains('\\');
     may_part || text.split(['/', '\\']).any(|part| part == "..") || is_disguised(text)
 }

@@ -44,7 +44,7 @@ fn bytes_of(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Whether it has codes in it for what only some readers see: what parts paths, quotes, control characters, and `%` itself.
+/// Whether it contains codes that only some programs decode: separators, quotes, control characters, and `%` itself.
 pub(super) fn hides_structure(text: &str) -> bool {
     let is_hidden =
         |code: u8| code < b' ' || matches!(code, 0x7f | b'.' | b'/' | b'\\' | b'%' | b'"' | b'\'' | b'`' | b'~' | b':');

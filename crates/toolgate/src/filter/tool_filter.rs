@@ -82,7 +82,7 @@ pub struct ToolFilter {
     unreadable: Vec<(NamePattern, EntryError)>,
     problems: Vec<EntryError>,
     strictness: Strictness,
-    /// Whether it is about the built-in server, whose arguments have other names too.
+    /// Whether the filter is for the built-in server, whose arguments have alternative names.
     is_of_built_in: bool,
 }
 

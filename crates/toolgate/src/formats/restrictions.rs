@@ -1,13 +1,13 @@
-//! `Restrictions`: what a settings file of Gemini CLI holds back beside its servers. Who takes over its servers has to take over this, too.
+//! `Restrictions`: restrictions in a settings file of Gemini CLI. They must be imported together with its servers.
 
 use crate::settings::SettingsLayer;
 use crate::settings::diagnostic::{Diagnostic, Severity};
 use crate::settings::raw::{RawList, RawValue};
 
-/// The keys that restrict, besides the switches.
+/// Settings keys that restrict, without the switches.
 const LISTS: [&str; 5] = ["tools.exclude", "tools.confirmationRequired", "tools.core", "mcp.allowed", "mcp.excluded"];
 
-/// The switches that restrict when they are on.
+/// Switches that restrict when they are on.
 const SWITCHES: [&str; 3] = ["security.disableYoloMode", "security.disableAlwaysAllow", "admin.secureModeEnabled"];
 
 /// Restricting keys of old versions, each with the key that has its meaning now.
@@ -31,7 +31,7 @@ pub struct Restrictions {
     pub confirmation_required: Vec<String>,
     /// `tools.core`; an empty list leaves no tool.
     pub core_tools: Option<Vec<String>>,
-    /// `tools.allowed`, which restricts as well: one command of the shell in it denies all others.
+    /// `tools.allowed`. It restricts too: one shell command in it denies all others.
     pub allowed_tools: Vec<String>,
     /// `mcp.allowed`; an empty list leaves no server.
     pub allowed_servers: Option<Vec<String>>,
@@ -47,18 +47,18 @@ pub struct Restrictions {
     pub outdated: Vec<(&'static str, &'static str)>,
     /// Whether `policyPaths` names policies in place of those beside the settings.
     pub names_policies: bool,
-    /// Keys that restrict and cannot be understood.
+    /// Restricting keys with invalid values.
     pub unreadable: Vec<String>,
 }
 
 impl Restrictions {
-    /// Whether nothing is held back.
+    /// Whether there are no restrictions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self { allowed_tools: self.allowed_tools.clone(), ..Self::default() } && !self.narrows_the_shell()
     }
 
-    /// Whether `tools.allowed` names single commands of the shell.
+    /// Whether `tools.allowed` names single shell commands.
     #[must_use]
     pub fn narrows_the_shell(&self) -> bool {
         self.allowed_tools.iter().any(|entry| shell_command(entry).is_some())

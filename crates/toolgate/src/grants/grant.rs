@@ -18,7 +18,7 @@ pub enum Remember {
     ToolThisSession,
     /// This tool.
     ToolAlways,
-    /// Every tool the server has now, for as long as the session lasts.
+    /// Every current tool of the server, until the session ends.
     ServerThisSession,
     /// Every tool the server has now.
     ServerAlways,
@@ -33,7 +33,7 @@ pub enum GrantScope {
     Tool,
     /// The tools that the server had then.
     Server,
-    /// The tools that the server marked as reading then.
+    /// The tools that the server marked as read-only when the grant was given.
     Reading,
     /// One tool with exactly these arguments, as canonical JSON.
     Arguments(String),
@@ -119,18 +119,18 @@ impl Grant {
     }
 }
 
-/// The tools that a server marks as reading, as the person is to believe them.
+/// Tools that a server marks as read-only, for a grant that trusts these marks.
 #[derive(Clone, Debug)]
 pub struct ReadingTools<'a> {
-    /// The server that has the tools.
+    /// The server of the tools.
     pub server: &'a ServerName,
-    /// The hash of how that server is reached.
+    /// Hash of the command or address of the server.
     pub server_identity: &'a str,
-    /// The tools, each with the hash of its definition, which has the mark in it.
+    /// The tools, each with the hash of its definition. The definition includes the mark.
     pub tools: BTreeMap<String, String>,
-    /// In which folder the person says so.
+    /// The folder in which the grant is given.
     pub folder: &'a Path,
-    /// The time at which the grant ends; `None` when it never does.
+    /// Expiry; `None` when it never expires.
     pub expires_at: Option<SystemTime>,
 }
 

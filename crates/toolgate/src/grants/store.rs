@@ -184,15 +184,15 @@ impl Grants {
         }
     }
 
-    /// Believes a server that these tools of it only read: they run without a question while they and the server are what they are now. What was
-    /// believed of it before is replaced.
+    /// Trusts the read-only marks of a server: the tools run without a question until they or the server change. Replaces an
+    /// earlier trust in the same server.
     ///
     /// # Errors
     /// Returns an error if there is no such tool, or the file cannot be read or written. The file then stays
     /// unchanged.
     pub fn trust_hints(&self, reading: ReadingTools<'_>) -> Result<Grant> {
         if reading.tools.is_empty() {
-            let message = format!("server `{}` marks none of its tools as reading", reading.server);
+            let message = format!("server `{}` marks none of its tools as read-only", reading.server);
             return Err(Error::new(ErrorKind::State, message).about(reading.server));
         }
         let grant = Grant {
@@ -201,7 +201,7 @@ impl Grants {
             server_identity: reading.server_identity.to_owned(),
             scope: GrantScope::Reading,
             tools: reading.tools,
-            // Reading is what the tightest mode is for.
+            // Read-only tools may run in plan mode, the tightest one.
             mode: Mode::Plan,
             given_at: in_whole_seconds(self.clock.now()),
             given_in: reading.folder.to_owned(),
@@ -210,7 +210,7 @@ impl Grants {
         self.change(|grants| put(grants, grant))
     }
 
-    /// Believes the hints of a server no longer.
+    /// Stops trusting the hints of a server.
     ///
     /// # Errors
     /// As for [`Self::revoke`].
@@ -329,7 +329,7 @@ fn is_about_the_same(one: &Grant, other: &Grant) -> bool {
     is_of_one_server
         && one.scope == other.scope
         && match one.scope {
-            // What a server says about its tools is the same in every folder.
+            // The hints of a server are the same in every folder.
             GrantScope::Reading => true,
             GrantScope::Server => is_same_place,
             GrantScope::Tool | GrantScope::Arguments(_) => is_same_place && one.tools.keys().eq(other.tools.keys()),

@@ -1,4 +1,4 @@
-//! Every bound of the record of calls and of changes of permissions, and of the alerts about them.
+//! Bounds of the record of calls and permission changes, and of alerts.
 
 /// One file of the audit log; a new one is begun after that. About twenty thousand calls, read in a blink.
 pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -58,52 +58,52 @@ pub const AUDIT_TURN_MS: u64 = 2;
 /// Longest time that a writer without a pause keeps the audit log locked.
 pub const AUDIT_TURN_MS_MAX: u64 = 8;
 
-/// Calls that have begun and not ended of which is remembered what stands in their first record; that of others is worked out again.
+/// Running calls whose first record is remembered; that of other calls is computed again.
 pub const AUDIT_BEGUN_MAX: usize = 256;
 
-/// The longest of these that is remembered.
+/// Size of one remembered record.
 pub const AUDIT_BEGUN_BYTES_MAX: usize = 16 * 1024;
 
 /// The start of a torn line that is kept with the record of its repair.
 pub const AUDIT_TORN_CHARS_MAX: usize = 2_000;
 
-/// The file of tools that were called before: room for fifty thousand of them.
+/// The file of tools called before: room for fifty thousand of them.
 pub const AUDIT_SEEN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// The newest records that are read to rebuild that file; it takes less than a second.
+/// Newest records that are read to rebuild that file; this takes less than a second.
 pub const AUDIT_SEEN_AGAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Days after which a server is well known, so that another tool of it is news.
+/// Days of use after which the first call of a tool is unusual.
 pub const AUDIT_SETTLED_DAYS_COUNT: u64 = 14;
 
-/// Limits of `audit.alerts`; each is looked at for every call.
+/// Limits in `audit.alerts`; every call is compared with each.
 pub const ALERT_RULES_MAX: usize = 100;
 
-/// Servers and tools whose calls are counted at once for limits; the one that makes room is counted anew.
+/// Servers and tools that limits count at once; an evicted one starts again at zero.
 pub const ALERT_COUNTERS_MAX: usize = 1_000;
 
-/// Calls of one server or tool within a minute that are counted; more are as many.
+/// Counted calls of one server or tool within a minute; further calls do not raise the count.
 pub const ALERT_TIMES_MAX: usize = 10_000;
 
-/// The last calls that a share of errors is about.
+/// Latest calls that an error percentage covers.
 pub const ALERT_ERROR_CALLS_COUNT: usize = 20;
 
-/// The fewest calls that a share of errors is told of; one of two is half of them.
+/// Minimum calls for an error percentage: one failure of two calls is already 50 %.
 pub const ALERT_ERROR_CALLS_LEAST_COUNT: usize = 10;
 
-/// The end of the log that is read once, where limits count calls of other processes as well: some hundred calls.
+/// End of the log that is read once for limits that also count calls of other processes: some hundred calls.
 pub const ALERT_RECENT_BYTES_MAX: u64 = 512 * 1024;
 
-/// The time the command of an alert may run.
+/// Time limit of an alert command.
 pub const ALERT_COMMAND_MS: u64 = 10_000;
 
-/// The pause between two looks at whether that command has ended.
+/// Interval at which a running alert command is checked.
 pub const ALERT_COMMAND_LOOK_MS: u64 = 20;
 
-/// Commands of alerts that run at once; the alerts beyond it are in the record only.
+/// Alert commands that run at once; further alerts are only recorded.
 pub const ALERT_COMMANDS_MAX: usize = 4;
 
-/// Commands of alerts that one process starts within a minute.
+/// Alert commands that one process starts within a minute.
 pub const ALERT_COMMANDS_PER_MINUTE_MAX: usize = 30;
 
 /// Calls of one server within a minute that are nothing unusual: one for every second.
@@ -115,34 +115,34 @@ pub const AUDIT_COUNTED_SERVERS_MAX: usize = 16;
 /// Findings about the audit log that are told one by one; the others are counted.
 pub const AUDIT_FINDINGS_MAX: usize = 200;
 
-/// Files that the record of one change of permissions lists; more are counted. A rulebook has a few.
+/// Files listed in the record of one permission change; more are counted. A rulebook has a few.
 pub const AUDIT_CHANGED_FILES_MAX: usize = 100;
 
-/// Kinds of calls that the record of changed rules lists as decided otherwise. The first ones tell what happened; `policy simulate` lists all.
+/// Kinds of calls listed in the record of changed rules; `policy simulate` lists all.
 pub const AUDIT_IMPACT_CASES_MAX: usize = 20;
 
-/// The days of the record that changed rules are tried on: a week has every day of one's work in it.
+/// Days of the record that changed rules are tried on: a week covers every working day.
 pub const AUDIT_IMPACT_DAYS_COUNT: u64 = 7;
 
-/// The newest records that changed rules are tried on; reading them takes less than a second, once for each change.
+/// Newest records that changed rules are tried on; reading them takes less than a second per change.
 pub const AUDIT_IMPACT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// The file of the rules that were in force last: room for all of its entries.
+/// The file of the rules last in force: room for all its entries.
 pub const AUDIT_NOTED_RULES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Policy files, and folders with settings, whose last state is kept; one that makes room is new when it is used again.
+/// Policy files, and folders with settings, whose last state is stored; an evicted one counts as new.
 pub const AUDIT_NOTED_RULES_MAX: usize = 2_000;
 
 /// Folders whose rules one process remembers; a runtime serves a few at a time.
 pub const AUDIT_NOTED_FOLDERS_MAX: usize = 64;
 
-/// The parts of all texts of one call together that are searched for secrets.
+/// Parts of all texts of one call that are searched for secrets.
 pub const AUDIT_SEARCHED_CHARS_TOTAL_MAX: usize = 256 * 1024;
 
-/// Texts that are JSON within texts that are JSON: two are met where a request is quoted in a log.
+/// Nesting of JSON inside texts: a log that quotes a request has two levels.
 pub const AUDIT_TEXT_DEPTH_MAX: usize = 3;
 
-/// Words of one command line, given as a list, that are held against the words before them; longer ones are lists of files.
+/// Words of one command line, given as a list, that are checked with the words before them; longer ones are lists of files.
 pub const AUDIT_COMMAND_WORDS_MAX: usize = 64;
 
 /// The longest word of a command line that is looked at together with the words before it.

@@ -1,5 +1,5 @@
-//! Takes from others what they may do with the person's own files: folders and files that were made under a generous umask, by another
-//! program, or by hand.
+//! Removes access for others from the person's own files: folders and files with modes from a wide umask, another
+//! program, or a manual change.
 
 use std::fs;
 use std::io;
@@ -13,14 +13,14 @@ const OTHERS: u32 = 0o077;
 /// The sticky bit. Shared folders such as `/tmp` have it and belong to no single person.
 const STICKY: u32 = 0o1000;
 
-/// A folder whose files are the person's to share: programs that extensions bring.
+/// The folder of extensions, whose programs the person may share.
 const EXTENSIONS: &str = "extensions";
 
-/// The folder of the shared runtime. It is refused while others can enter it: a socket in it may be theirs, and a narrower mode would hide that.
+/// The folder of the shared runtime. It is refused while others can enter it: a socket in it may be theirs, and narrowing the mode would hide that.
 const RUNTIME: &str = "run";
 
-/// Narrows the folder, everything in it, and what is in those of its folders that were open to others. Links are not followed, and what
-/// belongs to others is left alone. A folder that is in order costs one look at each of its entries.
+/// Narrows the folder and its entries, and the contents of subfolders that were open to others. Links are not followed, and files of
+/// other users stay unchanged. A folder in good order costs one look at each of its entries.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read, or its content cannot be changed.
@@ -37,7 +37,7 @@ pub(crate) fn narrow(folder: &Path) -> io::Result<()> {
         if entry.file_name() == RUNTIME {
             continue;
         }
-        // It may have gone meanwhile.
+        // The file may be gone by now.
         let Ok(about) = fs::symlink_metadata(entry.path()) else { continue };
         if narrow_one(&entry.path(), &about)? && about.is_dir() && entry.file_name() != EXTENSIONS {
             narrow(&entry.path())?;
@@ -46,7 +46,7 @@ pub(crate) fn narrow(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether others could do something with it, and cannot any more.
+/// Whether others had access to it and no longer do.
 fn narrow_one(path: &Path, about: &fs::Metadata) -> io::Result<bool> {
     let is_wide = (about.is_file() || about.is_dir()) && is_own(about) && mode_of(about) & OTHERS != 0;
     if is_wide {
@@ -96,7 +96,7 @@ mod tests {
     fn what_others_could_do_they_cannot_any_more() {
         let room = tempfile::tempdir().unwrap();
         let home = room.path().join("home");
-        // What is there, its mode, and its mode afterwards.
+        // Content before, mode before, mode afterwards.
         let cases = [
             ("", 0o755, 0o700),
             ("settings.json", 0o644, 0o600),

@@ -86,7 +86,7 @@ pub enum Tier {
     User,
     /// The administrator.
     Admin,
-    /// The files of `--admin-policy`, for one run; they can only restrict.
+    /// The files of `--admin-policy`. They last for one run and only restrict.
     Run,
 }
 

@@ -94,7 +94,7 @@ fn server_fits(ranked: &Ranked, subject: &Subject<'_>) -> bool {
     match (&ranked.rule.server, ranked.reach) {
         (ServerPattern::Any, _) => true,
         (ServerPattern::BuiltIn(name), _) => facts.builtin == Some(name),
-        // A rule with a `*` for the server permits calls of other servers, but not of the built-in one.
+        // A permission with `*` for the server covers other servers, but not the built-in one.
         (ServerPattern::Named(name), Reach::Permission) => {
             name.matches(facts.server) && (facts.builtin.is_none() || matches!(name, NamePattern::Exact(_)))
         }
@@ -114,7 +114,7 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
         Condition::ArgsPattern(pattern) => {
             let is_meant =
                 || reach == Reach::Restriction && subject.marked_readings().iter().any(|it| pattern.is_match(it));
-            // The arguments of a built-in tool have the names of Gemini CLI too.
+            // Arguments of a built-in tool also have their Gemini CLI names.
             let is_renamed = || subject.marked_renamed().iter().any(|it| pattern.is_match(it));
             Fit::of(pattern.is_match(subject.marked()) || is_renamed() || is_meant())
         }
@@ -165,7 +165,7 @@ fn commands_fit(subject: &Subject<'_>, reach: Reach, fits: impl Fn(&SimpleComman
     }
 }
 
-/// Whether a command begins with one of these; for a restriction it cannot be told where they stand in it and may be run.
+/// Whether a command begins with one of these prefixes. A restriction also covers prefixes at any place that may be run.
 fn prefixes_fit(prefixes: &[String], command: &SimpleCommand, reach: Reach) -> Fit {
     if prefixes.iter().any(|prefix| command.begins_with(prefix, reach)) {
         return Fit::Yes;

@@ -12,7 +12,7 @@ use crate::asker::Asker;
 use crate::filter::{ArgumentPattern, NamePattern};
 use crate::shell::Reach;
 
-/// The priority under which Gemini CLI saves "always allow".
+/// The priority at which Gemini CLI saves "always allow".
 pub(crate) const SAVED_APPROVAL_PRIORITY: u16 = 950;
 
 /// One rule.
@@ -70,7 +70,7 @@ impl Rule {
         }
     }
 
-    /// Whether it reads like an answer that Gemini CLI saved: it writes each as a permission of this priority.
+    /// Whether the rule looks like a saved answer of Gemini CLI: an allow at this priority.
     #[must_use]
     pub fn is_saved_approval(&self) -> bool {
         (self.decision, self.priority, self.tier) == (Decision::Allow, SAVED_APPROVAL_PRIORITY, Tier::User)

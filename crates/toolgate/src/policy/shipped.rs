@@ -43,31 +43,31 @@ pub struct Preset {
 /// The scope of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetKind {
-    /// Everything: how much is let through.
+    /// All calls, by strictness.
     General,
-    /// Everything, in one kind of place.
+    /// All calls, in one environment.
     Surroundings,
-    /// One server, which its rules name.
+    /// One server, named in its rules.
     Server {
-        /// The name that the rules have for it.
+        /// Name of the server in the rules.
         name: &'static str,
     },
 }
 
 impl PresetKind {
-    /// The word for it in JSON output.
+    /// The word in JSON output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::General => "general",
-            Self::Surroundings => "surroundings",
+            Self::Surroundings => "environment",
             Self::Server { .. } => "server",
         }
     }
 }
 
 impl Preset {
-    /// Its text for a server of this name; as it is where it is not about one server.
+    /// The text for a server of this name. A preset that is not for one server is unchanged.
     #[must_use]
     pub fn text_for(&self, server: &str) -> String {
         match self.kind {
@@ -75,13 +75,13 @@ impl Preset {
             PresetKind::Server { name } => {
                 let (own, other) = (format!("mcpName = \"{name}\""), format!("mcpName = {}", quoted(server)));
                 let comment = format!("`{name}` is its name in your settings.");
-                self.text.replace(&own, &other).replace(&comment, "Its name in your settings stands in each rule.")
+                self.text.replace(&own, &other).replace(&comment, "Each rule uses its name in your settings.")
             }
         }
     }
 }
 
-/// All of them: those for everything, those for surroundings, those for kinds of servers; the strictest first.
+/// All presets: by strictness, then for environments, then for servers; within each group the strictest first.
 pub const PRESETS: [Preset; 11] = [
     Preset {
         name: "locked-down",
@@ -104,49 +104,49 @@ pub const PRESETS: [Preset; 11] = [
     Preset {
         name: "production",
         kind: PresetKind::Surroundings,
-        about: "live systems: every change is asked about, nothing is deleted",
+        about: "live systems: changes need a confirmation, deletions are denied",
         text: include_str!("presets/production.toml"),
     },
     Preset {
         name: "ci",
         kind: PresetKind::Surroundings,
-        about: "a job that nobody watches: builds and tests run, everything else is denied at once",
+        about: "an unattended job: builds and tests run, everything else is denied",
         text: include_str!("presets/ci.toml"),
     },
     Preset {
         name: "development",
         kind: PresetKind::Surroundings,
-        about: "your own machine: sources, builds and tests without questions, losses and publishing with one",
+        about: "your own machine: edits, builds and tests run, deleting and publishing need a confirmation",
         text: include_str!("presets/development.toml"),
     },
     Preset {
         name: "files",
         kind: PresetKind::Server { name: "files" },
-        about: "a server for files: reading runs, changing is asked about, secrets are denied",
+        about: "a file server: reading runs, changes need a confirmation, secrets are denied",
         text: include_str!("presets/files.toml"),
     },
     Preset {
         name: "git",
         kind: PresetKind::Server { name: "git" },
-        about: "a server for a repository: history runs, commits and resets are asked about",
+        about: "a Git server: history runs, commits and resets need a confirmation",
         text: include_str!("presets/git.toml"),
     },
     Preset {
         name: "code-hosting",
         kind: PresetKind::Server { name: "github" },
-        about: "issues, pull requests and code: reading runs, writing is asked about, deleting is denied",
+        about: "issues, pull requests and code: reading runs, writing needs a confirmation, deleting is denied",
         text: include_str!("presets/code-hosting.toml"),
     },
     Preset {
         name: "database",
         kind: PresetKind::Server { name: "database" },
-        about: "a server that runs SQL: tables are looked at, queries are asked about, drops are denied",
+        about: "an SQL server: listing tables runs, queries need a confirmation, drops are denied",
         text: include_str!("presets/database.toml"),
     },
     Preset {
         name: "browser",
         kind: PresetKind::Server { name: "browser" },
-        about: "a server that drives a browser: looking runs, clicks are asked about, code and uploads are denied",
+        about: "a browser: viewing runs, clicks need a confirmation, code and uploads are denied",
         text: include_str!("presets/browser.toml"),
     },
 ];

@@ -67,13 +67,13 @@ impl<'a> Subject<'a> {
         self.marked_readings.get_or_init(|| self.readings().iter().map(canonical_json::marked).collect())
     }
 
-    /// The arguments of a built-in tool with each under its other names too. `None` when none has another name.
+    /// The arguments of a built-in tool, each under its alternative names too. `None` when there are none.
     pub(super) fn under_all_names(&self) -> Option<&Value> {
         let of_built_in = || self.facts.builtin.and_then(|_| under_all_names(self.facts.arguments.value()));
         self.under_all_names.get_or_init(of_built_in).as_ref()
     }
 
-    /// The arguments of a built-in tool by their other names, as `argsPattern` sees them.
+    /// The arguments of a built-in tool under alternative names, for `argsPattern`.
     pub(super) fn marked_renamed(&self) -> &[String] {
         let rename = || match self.facts.builtin {
             Some(_) => renamed(self.facts.arguments.value()).iter().map(canonical_json::marked).collect(),

@@ -1,7 +1,7 @@
 //! The narrowest rules that would have allowed calls which a person allowed, as a policy to look over. Pure.
 //!
-//! A rule says of every argument what was allowed: the values while they are few, else the folder that paths have in common or the words that
-//! commands begin with. What it permits beyond the calls is said in words. Where nothing narrow can be said, there is a comment in its place.
+//! A rule tests every argument: its values while they are few, otherwise the common folder of paths or the common first words of
+//! commands. It states what it permits beyond the calls. Where no narrow rule is possible, there is a comment instead.
 
 mod commands;
 mod conditions;
@@ -37,12 +37,12 @@ pub struct Suggestion {
     pub calls: usize,
     /// The rule, in the language of policies; a comment, when there is none.
     pub toml: String,
-    /// The calls that the rule permits beyond those that were allowed, in words. Empty, when it permits exactly those.
+    /// Calls beyond the recorded ones that the rule permits, as text. Empty when there are none.
     pub permits: Vec<String>,
 }
 
 impl Suggestion {
-    /// Whether there is a rule.
+    /// Whether the suggestion has a rule.
     #[must_use]
     pub fn is_rule(&self) -> bool {
         self.toml.starts_with("[[rule]]")
@@ -63,14 +63,14 @@ struct Proposal {
 /// The conditions of a rule.
 #[derive(Debug, Default)]
 struct Conditions {
-    /// In the language of policies.
+    /// The conditions as TOML.
     toml: String,
-    /// The calls that they permit beyond those, in words.
+    /// Calls beyond the recorded ones that they permit, as text.
     permits: Vec<String>,
 }
 
 impl Conditions {
-    /// Conditions that hold of the calls and of nothing else.
+    /// Conditions that match exactly these calls.
     fn exactly(toml: impl Into<String>) -> Self {
         Self { toml: toml.into(), permits: Vec::new() }
     }

@@ -186,7 +186,7 @@ fn what_a_rule_permits_beyond_the_calls_is_said() {
         (
             &paths,
             "write",
-            &["anything as `content`", "every path below `src` as `path`, not only the 3 that were given"],
+            &["any value of `content`", "every path below `src` as `path`, not only the 3 that were given"],
         ),
         (
             &commands,

@@ -336,7 +336,7 @@ impl Catalog {
         }
     }
 
-    /// The tool of the built-in server that has another name, where no tool is called so.
+    /// The built-in tool with this alternative name, when no tool has it as its own.
     fn find_built_in(&self, name: &str) -> Option<&CatalogTool> {
         let (server, name) = name.split_once(BETWEEN).map_or((None, name), |(server, name)| (Some(server), name));
         let own = real_name(name)?;
@@ -411,7 +411,7 @@ impl Catalog {
         Ok(PreparedCall { name, tool, offer, arguments, asked_by, is_trusted: None })
     }
 
-    /// Why a tool that a server offers is not here: it is hidden, or cannot be used. `name` is its own name or `server__tool`.
+    /// The reason why an offered tool is missing: hidden or unusable. `name` is its own name or `server__tool`.
     pub fn why_missing(&self, server: Option<&str>, name: &str) -> Option<String> {
         let is_it = |of: &ServerName, tool: &str| match server {
             Some(server) => **of == *server && tool == name,

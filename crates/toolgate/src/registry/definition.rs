@@ -21,7 +21,7 @@ pub fn definition_hash(tool: &Tool) -> String {
     }))
 }
 
-/// The value of a schema. A schema that is nested too deep or too large to be read counts as its text.
+/// The value of a schema. A schema that is too deep or too large to parse is compared as text.
 fn value_of(raw: &RawJson) -> Value {
     raw.value_within(CHECKED_PARTS_MAX).unwrap_or_else(|_| Value::from(raw.as_str()))
 }

@@ -1,4 +1,4 @@
-//! `Snapshot`: the texts of the files that a revision has in it, as they are now.
+//! `Snapshot`: the texts of a revision's files in their current state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::settings::load::SETTINGS_FILE;
 use crate::state_file;
 use crate::trust;
 
-/// The texts of files, by their names below the person's folder.
+/// File texts by name, relative to the person's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Settings and policies.
     pub files: BTreeMap<String, String>,
-    /// Grants and trust; they are compared and never restored.
+    /// Grants and trust. They can be compared and are never restored.
     pub beside: BTreeMap<String, String>,
 }
 
 impl Snapshot {
-    /// The files as they are now.
+    /// Reads the current files.
     pub(super) fn read(env: &HostEnv) -> Result<Self> {
         let mut snapshot = Self::default();
         for (name, path) in own_files(&env.dirs.user) {
@@ -37,7 +37,7 @@ impl Snapshot {
         }
         for (name, path) in files_beside(env) {
             let bytes_max = if name == GRANTS_FILE { GRANTS_FILE_BYTES_MAX } else { TRUST_FILE_BYTES_MAX };
-            // A file that cannot be read is told by its own stage.
+            // The stage that owns an unreadable file reports it.
             if let Ok(Some(text)) = state_file::read(&path, bytes_max) {
                 snapshot.beside.insert(name, text);
             }
@@ -45,7 +45,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// The name of the revision that these files are.
+    /// The id of a revision with these files.
     pub(super) fn id(&self) -> String {
         let hashes: BTreeMap<&String, String> = self.files.iter().map(|(name, text)| (name, hash_of(text))).collect();
         let hash = canonical_json::hash(&json!(hashes));
@@ -53,7 +53,7 @@ impl Snapshot {
     }
 }
 
-/// The settings and policies of the person that there are.
+/// Existing settings and policies of the person.
 pub(super) fn own_files(user: &Path) -> Vec<(String, PathBuf)> {
     let policies = policy_files(&user.join(POLICIES_FOLDER)).into_iter().filter_map(|path| {
         let name = path.file_name()?.to_str()?;

@@ -1,4 +1,4 @@
-//! `LaidOut`: the files of a revision in a folder of their own, so that they can be read as settings and policies without being in force.
+//! `LaidOut`: the files of a revision in a temporary folder, to be read as settings and policies without taking effect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::state_file::{Privacy, make_folder};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// A revision in a folder of its own. The folder is gone when this is dropped.
+/// A revision in a temporary folder, which is removed on drop.
 #[derive(Debug)]
 pub struct LaidOut {
     folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct LaidOut {
 }
 
 impl LaidOut {
-    /// The world with the settings and policies of the revision in it. All else of the person's folder is as it is now.
+    /// The environment with the settings and policies of the revision. The rest of the person's folder is the current one.
     #[must_use]
     pub fn env(&self) -> HostEnv {
         let dirs = HostDirs { user: self.folder.clone(), ..self.env.dirs.clone() };
@@ -34,7 +34,7 @@ impl LaidOut {
 
 impl Drop for LaidOut {
     fn drop(&mut self) {
-        // Links in it are removed, not followed.
+        // Links in the folder are removed, not followed.
         if let Err(error) = fs::remove_dir_all(&self.folder) {
             tracing::debug!(folder = %self.folder.display(), %error, "a revision that was looked at is left behind");
         }
@@ -42,7 +42,7 @@ impl Drop for LaidOut {
 }
 
 impl Revisions {
-    /// Lays a revision out.
+    /// Unpacks a revision.
     ///
     /// # Errors
     /// Returns an error if the revision cannot be read, or the folder cannot be made.
@@ -51,7 +51,7 @@ impl Revisions {
         self.make_folders()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("{LAID_OUT}{}-{number}", std::process::id()));
-        // What a killed process of this number left.
+        // A killed process with the same id may have left a folder.
         let _removed = fs::remove_dir_all(&folder).is_ok();
         let laid_out = LaidOut { folder: folder.clone(), env: self.env.clone() };
         let policies = folder.join(POLICIES_FOLDER);

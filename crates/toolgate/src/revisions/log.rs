@@ -1,4 +1,4 @@
-//! The list of revisions as a file: which there are, when and by what each came to be, and which content they have.
+//! The list of revisions as a file, with the time, the cause and the content of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,22 +12,22 @@ use crate::limits::{REVISION_LOG_BYTES_MAX, REVISIONS_BYTES_MAX, REVISIONS_MAX};
 
 const VERSION: u32 = 1;
 
-/// One state of the settings and policies.
+/// One saved state of the settings and policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
-    /// The hash of its files: the same content has the same one.
+    /// Hash of its files. Equal content has an equal hash.
     pub id: String,
-    /// The time at which it was kept.
+    /// The time at which it was saved.
     #[serde(with = "time")]
     pub at: SystemTime,
     /// The command that made it, or `changed by hand`.
     pub cause: String,
-    /// Why, in the words of the person.
+    /// The person's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Its settings and policies.
+    /// Settings and policies.
     pub files: BTreeMap<String, KeptFile>,
-    /// The grants and the trust of that time.
+    /// Grants and trust at that time.
     #[serde(default)]
     pub beside: BTreeMap<String, KeptFile>,
 }
@@ -42,7 +42,7 @@ pub struct KeptFile {
 }
 
 impl Revision {
-    /// Every content it has.
+    /// All contents of the revision.
     pub(super) fn contents(&self) -> impl Iterator<Item = &KeptFile> {
         self.files.values().chain(self.beside.values())
     }
@@ -56,7 +56,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Reads the text of the file.
+    /// Parses the file.
     pub(super) fn parse(text: Option<&str>, file: &Path) -> Result<Self> {
         let Some(text) = text else { return Ok(Self { version: VERSION, revisions: Vec::new() }) };
         let wrong = |what: &str| {
@@ -65,12 +65,12 @@ impl Log {
         };
         let log: Self = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
         if log.version != VERSION {
-            return Err(wrong(&format!("version {} is not known here, only {VERSION}", log.version)));
+            return Err(wrong(&format!("version {} is not supported, only {VERSION}", log.version)));
         }
         Ok(log)
     }
 
-    /// Writes the text of the file, without the oldest where there are too many.
+    /// Serializes the list, without the oldest revisions when there are too many.
     pub(super) fn render(&mut self) -> Result<String> {
         while self.revisions.len() > REVISIONS_MAX || self.bytes() > REVISIONS_BYTES_MAX {
             if !self.drop_oldest() {
@@ -79,14 +79,14 @@ impl Log {
         }
         loop {
             let text = serde_json::to_string_pretty(self)
-                .map_err(|error| Error::new(ErrorKind::State, format!("the revisions cannot be written: {error}")))?;
+                .map_err(|error| Error::new(ErrorKind::State, format!("cannot write the revisions: {error}")))?;
             if text.len() <= REVISION_LOG_BYTES_MAX || !self.drop_oldest() {
                 return Ok(text);
             }
         }
     }
 
-    /// The newest one stays.
+    /// The newest revision always stays.
     fn drop_oldest(&mut self) -> bool {
         let is_one_of_many = self.revisions.len() > 1;
         if is_one_of_many {
@@ -100,7 +100,7 @@ impl Log {
         contents.iter().map(|content| content.bytes).fold(0, u64::saturating_add)
     }
 
-    /// The newest one with that id, or with the only id that begins so.
+    /// The newest revision with that id, or the only one with that prefix.
     pub(super) fn find(&self, word: &str) -> Result<&Revision> {
         let begins = |revision: &&Revision| !word.is_empty() && revision.id.starts_with(word);
         let ids: BTreeSet<&str> = self.revisions.iter().filter(begins).map(|one| one.id.as_str()).collect();
@@ -108,8 +108,8 @@ impl Log {
         match (found, ids.len()) {
             (Some(revision), 1) => Ok(revision),
             (Some(_), count) => {
-                let what = format!("`{word}` could mean {count} revisions");
-                Err(Error::new(ErrorKind::State, what).hinting("write more of its id"))
+                let what = format!("`{word}` matches {count} revisions");
+                Err(Error::new(ErrorKind::State, what).hinting("type more characters of the id"))
             }
             (None, _) => Err(Error::new(ErrorKind::State, format!("there is no revision `{word}`"))
                 .hinting("`toolgate revisions list` shows them")),

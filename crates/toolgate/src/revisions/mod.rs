@@ -1,7 +1,7 @@
-//! Settings and policies of the person as they were: kept by their content, listed, laid out to be tried, and restored.
+//! Earlier settings and policies of the person: stored by content, listed, unpacked for simulation, and restored.
 //!
-//! A [`Revision`] is what `settings.json` and the policy files had in them at a time. What was allowed and trusted then is kept beside it, to be
-//! compared, and is never restored: that would bring back what was revoked.
+//! A [`Revision`] has the contents of `settings.json` and the policy files at one time. Grants and trust of that time are saved for comparison.
+//! They are never restored, because that would bring back what was revoked.
 
 mod files;
 mod layout;

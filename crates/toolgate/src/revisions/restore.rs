@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::REVISION_LOG_BYTES_MAX;
 use crate::state_file::{self, Privacy};
 
-/// The note of a restoration that has begun.
+/// The marker of a restoration in progress.
 const JOURNAL_FILE: &str = "restoring.json";
 
 /// The hashes of files by their names.
@@ -30,19 +30,19 @@ struct Journal {
 /// The result of a restoration.
 #[derive(Clone, Debug)]
 pub struct Restored {
-    /// The revision that is in force now.
+    /// The restored revision.
     pub revision: Revision,
-    /// The revision that was in force before, to go back to.
+    /// The revision before, to go back to.
     pub before: Option<Revision>,
     /// The texts before.
     pub old: Snapshot,
-    /// The texts now.
+    /// The restored texts.
     pub new: Snapshot,
 }
 
 impl Revisions {
-    /// Puts the settings and policies of a revision in force. What there was is kept as a revision first. What is allowed and trusted stays as
-    /// it is.
+    /// Restores the settings and policies of a revision. The current state is saved as a revision first. Grants and trust do
+    /// not change.
     ///
     /// # Errors
     /// Returns an error if the revision cannot be read, or a file cannot be written. All files are then as they were
@@ -116,7 +116,7 @@ impl Revisions {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Ends a restoration that a crash interrupted. Nothing happens when there is none.
+    /// Completes a restoration that a crash interrupted. Does nothing when there is none.
     ///
     /// # Errors
     /// Returns an error if a file was edited since, or the note says nothing: both are told once, and the files stay as they are. Returns an
@@ -188,18 +188,18 @@ impl Revisions {
         }
     }
 
-    /// Makes the files these and no others. Each is replaced in one step, under its own lock.
+    /// Writes exactly these files and removes others. Each is replaced in one step, under its own lock.
     fn apply(&self, files: &BTreeMap<String, String>) -> Result<()> {
         self.steps(files).into_iter().try_for_each(|name| self.take(&name, files))
     }
 
-    /// Restores the files after a failure. A file that cannot be restored does not keep the others from it.
+    /// Restores the files after a failure. One failing file does not stop the others.
     fn put_back(&self, files: &BTreeMap<String, String>) -> Result<()> {
         let outcomes = self.steps(files).into_iter().map(|name| self.take(&name, files));
         outcomes.fold(Ok(()), Result::and)
     }
 
-    /// The files that differ from these, whether they are there or not.
+    /// The files that differ, including missing ones.
     fn steps(&self, files: &BTreeMap<String, String>) -> Vec<String> {
         let user = &self.env.dirs.user;
         let differs = |(name, text): &(&String, &String)| {

@@ -1,4 +1,4 @@
-//! `Revisions`: the folder in which they are kept. Contents are files named by their hash; the list is a file that is changed under a lock.
+//! `Revisions`: the store of revisions. Contents are files named by their hash; the list is a file that changes under a lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,14 +18,14 @@ use crate::limits::{
 use crate::own_files::{is_name, put, read};
 use crate::state_file::{self, Privacy, make_folder};
 
-/// The folder in the person's folder.
+/// Name of the store below the person's folder.
 pub const REVISIONS_FOLDER: &str = "revisions";
 
 const LOG_FILE: &str = "log.json";
 const HEAD_FILE: &str = "head.json";
 const CONTENTS_FOLDER: &str = "contents";
 
-/// The beginning of the name of a folder that a revision is laid out in.
+/// Name prefix of temporary folders with an unpacked revision.
 pub(super) const LAID_OUT: &str = "laid-out-";
 
 /// The revisions of a person.
@@ -36,19 +36,19 @@ pub struct Revisions {
 }
 
 impl Revisions {
-    /// Those of the person's folder. Nothing is read before it is asked for.
+    /// Opens the store of the person's folder without reading it.
     #[must_use]
     pub fn open(env: &HostEnv) -> Self {
         Self { env: env.clone(), folder: env.dirs.user.join(REVISIONS_FOLDER) }
     }
 
-    /// The folder they are in.
+    /// Path of the store.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All of them, the oldest first.
+    /// All revisions, the oldest first.
     ///
     /// # Errors
     /// Returns an error if the list cannot be read.
@@ -56,7 +56,7 @@ impl Revisions {
         Ok(self.log()?.revisions)
     }
 
-    /// The newest one of that id, or of the only id that begins so.
+    /// The newest revision with that id, or the only one with that prefix.
     ///
     /// # Errors
     /// Returns an error if there is none, or the prefix is ambiguous.
@@ -64,7 +64,7 @@ impl Revisions {
         self.log()?.find(word).cloned()
     }
 
-    /// The settings and policies as they are now, with what is allowed and trusted.
+    /// The current settings and policies, grants and trust.
     ///
     /// # Errors
     /// Returns an error if one of the files cannot be read.
@@ -110,8 +110,8 @@ impl Revisions {
         Log::parse(state_file::read(&file, REVISION_LOG_BYTES_MAX)?.as_deref(), &file)
     }
 
-    /// Keeps the settings and policies as they are now, unless the newest revision has them. Nothing is kept, and no folder made, where there
-    /// are none. A look at the files' times tells mostly that nothing changed.
+    /// Saves the current settings and policies, unless the newest revision has them. Without any such files nothing is saved. The times of the
+    /// files usually show that nothing changed.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read, or the revision cannot be written.
@@ -140,7 +140,7 @@ impl Revisions {
         Ok(kept)
     }
 
-    /// Adds a revision to the list, its contents first; `None` when the newest one is the same.
+    /// Adds a revision to the list, after its contents. `None` when the newest one is equal.
     pub(super) fn add(
         &self,
         log: &mut Log,
@@ -178,7 +178,7 @@ impl Revisions {
         texts.iter().map(put_one).collect()
     }
 
-    /// Takes revisions out of the list, and their contents off the disk. Those that were taken.
+    /// Removes revisions from the list, and their contents from the disk. Returns the removed revisions.
     ///
     /// # Errors
     /// Returns an error if the list cannot be read or written.
@@ -194,7 +194,7 @@ impl Revisions {
             let (gone, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut log.revisions)
                 .into_iter()
                 .enumerate()
-                // Its distance from the newest one.
+                // Index counted from the newest revision.
                 .partition(|(nth, revision)| is_meant(count - 1 - nth, revision));
             log.revisions = stay.into_iter().map(|(_, revision)| revision).collect();
             taken = gone.into_iter().map(|(_, revision)| revision).collect();
@@ -209,7 +209,7 @@ impl Revisions {
         Ok(taken)
     }
 
-    /// Removes contents that no revision has, under the lock of the list.
+    /// Removes contents that no revision refers to, under the lock of the list.
     fn sweep(&self) -> Result<()> {
         let file = self.log_file();
         state_file::update(&file, Privacy::Owner, REVISION_LOG_BYTES_MAX, |old| {
@@ -227,7 +227,7 @@ impl Revisions {
         })
     }
 
-    /// Removes what a killed process laid out.
+    /// Removes temporary folders of killed processes.
     fn sweep_laid_out(&self) {
         let now = self.env.clock.now();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
@@ -248,7 +248,7 @@ impl Revisions {
             .map_err(|error| cannot_write(&contents, &error))
     }
 
-    /// A text that differs when the files do, made without reading them; `None` when there are none.
+    /// A stamp of the files' metadata that changes with them. `None` when there are no files.
     fn stamp(&self) -> Option<String> {
         let files: Vec<Value> =
             own_files(&self.env.dirs.user).iter().map(|(name, path)| stamp_of(name, path)).collect();
@@ -259,7 +259,7 @@ impl Revisions {
         state_file::read(&self.folder.join(HEAD_FILE), REVISION_LOG_BYTES_MAX).ok().flatten()
     }
 
-    /// It only saves work, so it may fail.
+    /// The stamp only saves work, so a failure to write it is ignored.
     pub(super) fn set_head(&self, stamp: &str) {
         let path = self.folder.join(HEAD_FILE);
         if let Err(error) = put(&path, stamp.as_bytes()).and_then(|()| narrow(&path, 0o600)) {
@@ -288,7 +288,7 @@ fn number_of(_about: &fs::Metadata) -> u64 {
     0
 }
 
-/// Gives a file or folder exactly this mode: the umask may have taken bits away, and another program may have added some.
+/// Sets exactly this mode: the umask may have removed bits, and another program may have added some.
 #[cfg(unix)]
 pub(super) fn narrow(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Revisions are kept once, bounded, private, and restored all or none.
+//! Revisions are stored once, bounded, private, and restored all or none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use super::Revisions;
 use crate::env::{Clock, HostDirs, HostEnv};
 use crate::limits::REVISIONS_MAX;
 
-/// A clock that is a second later at every look.
+/// A clock that advances by a second at every reading.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 
@@ -66,7 +66,7 @@ fn a_state_is_kept_once_and_nothing_is_made_where_there_is_none() {
     room.write("settings.json", "{}");
     let first = revisions.keep("by hand", None).unwrap().unwrap();
     assert_eq!(revisions.keep("again", None).unwrap(), None);
-    // Written again with the same text: the times differ, the content does not.
+    // Rewritten with the same text: the times differ, the content does not.
     room.write("settings.json", "{ }");
     room.write("settings.json", "{}");
     assert_eq!(revisions.keep("again", None).unwrap(), None);
@@ -128,7 +128,7 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     room.write("settings.json", "new");
     room.write("policies/a.toml", "new");
     fs::remove_file(room.at("policies/z.toml")).unwrap();
-    // Something stands in the way of the last file that is written.
+    // A folder blocks the last file that is written.
     fs::create_dir(room.at("settings.json.lock")).unwrap();
     assert!(revisions.restore(&old.id, None).is_err());
     let states = |room: &Room| ["settings.json", "policies/a.toml", "policies/z.toml"].map(|name| room.read(name));
@@ -145,12 +145,12 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     revisions.finish_interrupted().unwrap();
     assert_eq!(states(&room), [Some("old".to_owned()), None, Some("old".to_owned())]);
     revisions.finish_interrupted().unwrap();
-    // A content that was changed is not restored.
+    // Changed content is not restored.
     let content = room.at(&format!("revisions/contents/{}", old.files["settings.json"].hash));
     fs::write(content, "evil").unwrap();
     room.write("settings.json", "new");
     let error = revisions.restore(&old.id, None).unwrap_err().to_string();
-    assert!(error.ends_with("was changed since it was kept"), "{error}");
+    assert!(error.ends_with("was changed since it was saved"), "{error}");
     assert_eq!(room.read("settings.json").unwrap(), "new");
 }
 

@@ -113,8 +113,8 @@ impl Rulebook {
         book
     }
 
-    /// Holds the rules, and the lists of servers, against the tools that are known. What is found is kept with the files; what is about
-    /// settings is given back.
+    /// Compares rules and lists of servers with the known tools. Findings about policies are kept with their files; those about
+    /// settings are returned.
     pub fn check_arguments(
         &mut self,
         settings: &Settings,
@@ -174,9 +174,9 @@ struct Gathering<'a> {
     rules: Vec<Rule>,
     /// Whether what is read was named for this run.
     is_named: bool,
-    /// Whether answers that Gemini CLI saved do not count.
+    /// Whether answers saved by Gemini CLI are ignored.
     forgets_approvals: bool,
-    /// The budget for regular expressions that is left in each tier.
+    /// Remaining budget for regular expressions in each tier.
     budgets: BTreeMap<Tier, RegexBudget>,
 }
 
@@ -236,7 +236,7 @@ impl Gathering<'_> {
             of_run.iter().for_each(|path| self.named(Tier::Run, path));
             self.is_named = false;
         } else {
-            let what = "`--admin-policy` is not used, because the system has policies of its own";
+            let what = "`--admin-policy` is ignored, because the system has its own policies";
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
         }
     }
@@ -324,7 +324,7 @@ fn named_in(env: &HostEnv, settings: &Settings, key: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The finding about saved answers that do not count.
+/// The finding about ignored saved answers.
 fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
     Finding {
         severity: Severity::Warning,
@@ -339,7 +339,7 @@ fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
     }
 }
 
-/// The rule that stands while a file cannot be used: what is left out may be a denial.
+/// The rule that applies while a file is invalid: the missing rules may be denials.
 fn everything_denied(error: &Error) -> Rule {
     let origin = RuleOrigin { label: "a policy file that cannot be used".to_owned(), ..RuleOrigin::default() };
     let rule = from_settings::about_server(ServerPattern::Any, Decision::Deny, PRIORITY_MAX, origin);

@@ -1,4 +1,4 @@
-//! Policy files of the person as they are edited: in one step, under a lock, and only into something that can be used.
+//! Edits policy files of the person: in one step, under a lock, and only if the result is valid.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::state_file::{self, Privacy};
 /// The texts of a policy file that was edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditedPolicy {
-    /// Before; `None` when there was no file.
+    /// The text before; `None` when there was no file.
     pub before: Option<String>,
-    /// Afterwards.
+    /// The text afterwards.
     pub after: String,
 }
 
-/// Changes a policy file of the person: `change` is given its text, an empty one where there is no file. `None` when it leaves everything as it
-/// is. In the person's own folder the file is for them alone.
+/// Changes a policy file of the person. `change` receives its text, or an empty text without a file. It returns `None` for no
+/// change. Files in the person's own folder are readable by the owner only.
 ///
 /// # Errors
 /// Returns an error if the new text has an error, or the file cannot be read or written. The file then stays
@@ -37,7 +37,7 @@ pub fn edit_policy(
         if let Some(finding) = parsed.findings.iter().find(|finding| finding.severity == Severity::Error) {
             let place = format!("{}:{}:{}", path.display(), finding.line, finding.column);
             let message =
-                format!("the new text could not be used, so nothing is written: {place}: {}", finding.message);
+                format!("nothing is written, because the result would be invalid: {place}: {}", finding.message);
             return Err(Error::new(ErrorKind::Policy, message));
         }
         edited = Some(EditedPolicy { before: before.map(str::to_owned), after: after.clone() });

@@ -28,13 +28,13 @@ const WORKING: [Mode; 3] = [Mode::Default, Mode::AutoEdit, Mode::Yolo];
 #[derive(Debug)]
 pub(super) struct Derived<'s> {
     servers: &'s ServerSet,
-    /// Whether the folder is trusted: `trust` of a server counts only there.
+    /// Whether the folder is trusted. `trust` of a server counts only in a trusted folder.
     is_trusted: bool,
     pub(super) rules: Vec<Rule>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Derives the rules. `is_trusted` says whether the folder is; `allowed_tools` is the flag that stands in place of `tools.allowed`.
+/// Derives the rules. `is_trusted` is the trust in the folder; `allowed_tools` is the flag that replaces `tools.allowed`.
 pub(super) fn derive<'s>(
     settings: &Settings,
     servers: &'s ServerSet,
@@ -78,7 +78,7 @@ impl Derived<'_> {
         if settings.permitting_switch("mcp.allowedApproves") {
             for layer in settings.layers.iter().filter(|layer| !layer.is_of_workspace()) {
                 let names = layer.settings.mcp.allowed.iter().flat_map(|list| &list.value);
-                // The built-in server is always there, so to name it in the list says nothing about its tools.
+                // The built-in server is always connected, so its name in the list permits nothing.
                 let servers = self.servers;
                 for name in names.filter(|name| !is_built_in(servers, &name.value)) {
                     let about = ServerPattern::Named(NamePattern::of(&name.value));

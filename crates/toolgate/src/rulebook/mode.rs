@@ -16,7 +16,7 @@ const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
 /// The mode of a run. `asked` is the flag; without one the settings say.
 ///
 /// # Errors
-/// Returns an error if the mode that never asks is forbidden, or the mode `plan` is switched off.
+/// Returns an error if the mode that never asks is forbidden, or the mode `plan` is disabled.
 pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) -> Result<Mode> {
     if asked == Some(Mode::Plan) && is_switched_off(settings, PLAN_SWITCH) {
         return Err(switched_off());
@@ -39,10 +39,10 @@ pub fn mode_of_run(asked: Option<Mode>, settings: &Settings, folder: &Folder) ->
     }
 }
 
-/// Another mode lets more through, so the one that was asked for is not replaced.
+/// Every other mode permits more, so there is no substitute for `plan`.
 fn switched_off() -> Error {
     let error = Error::new(ErrorKind::Settings, "the mode `plan` is switched off by your settings");
-    error.hinting(format!("`{PLAN_SWITCH}` says so; remove it, or use another mode"))
+    error.hinting(format!("remove `{PLAN_SWITCH}`, or use another mode"))
 }
 
 fn forbids_yolo(settings: &Settings) -> bool {

@@ -1,4 +1,4 @@
-//! Which mode a run is in: what was asked for, what is written, and what the settings take away.
+//! The mode of a run: requested, configured, and restricted by settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::trust::judge;
 fn the_mode_plan_can_be_switched_off() {
     let off = r#""general": {"plan": {"enabled": false}}"#;
     let written = r#""general": {"plan": {"enabled": false}, "defaultApprovalMode": "plan"}"#;
-    // What is asked for, what is written, and the mode, or the key that an error names.
+    // Requested mode, configured mode, and the result, or the key that the error names.
     let cases = [
         (None, "", Ok(Mode::Default)),
         (None, r#""general": {"defaultApprovalMode": "plan"}"#, Ok(Mode::Plan)),
         (None, written, Ok(Mode::Default)),
         (Some(Mode::Plan), "", Ok(Mode::Plan)),
         (Some(Mode::Plan), r#""general": {"plan": {"enabled": true}}"#, Ok(Mode::Plan)),
-        // Another mode lets more through, so there is none in its place.
+        // Every other mode permits more, so there is no substitute.
         (Some(Mode::Plan), off, Err("general.plan.enabled")),
         (Some(Mode::AutoEdit), off, Ok(Mode::AutoEdit)),
         (Some(Mode::Yolo), off, Ok(Mode::Yolo)),

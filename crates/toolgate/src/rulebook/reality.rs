@@ -1,7 +1,7 @@
-//! Lists and rules held against what servers offer: entries that fit nothing there is, and the name that was probably meant.
+//! Compares lists and rules with the offers of servers: finds entries that match nothing, and the name that was probably meant.
 //!
-//! An entry that fits nothing is no error, since its server may be on another machine. One that is almost the name of something there is
-//! was mistyped: as a restriction it leaves open what it was to close. Pure.
+//! An entry that matches nothing is not an error, because its server may be on another machine. An entry that is almost an existing name is
+//! a typing error: as a restriction it has no effect. Pure.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -24,47 +24,47 @@ use crate::shown_name;
 pub struct OfferedTools<'a> {
     /// The name of the server.
     pub server: &'a str,
-    /// Which built-in server it is, when it is one.
+    /// Name of the built-in server, if it is one.
     pub builtin: Option<&'a str>,
-    /// Its tools, as it names them.
+    /// Its tools, by their names on the server.
     pub tools: Vec<&'a str>,
 }
 
-/// Servers and tools, as far as they are known.
+/// The known servers and tools.
 #[derive(Clone, Debug, Default)]
 pub struct Known<'a> {
-    /// The names of all servers that are written, used or not.
+    /// Names of all configured servers, used or not.
     pub servers: Vec<&'a str>,
-    /// The tools, as far as they are known.
+    /// The known tools.
     pub offers: Vec<OfferedTools<'a>>,
-    /// Whether the tools of every server that is used are known.
+    /// Whether the tools of all used servers are known.
     pub is_complete: bool,
 }
 
-/// An entry that fits nothing.
+/// An entry that matches nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     /// The list: `tools.exclude`, `mcpServers.github.excludeTools`, or the label of a policy file.
     pub list: String,
-    /// The entry, as it is written.
+    /// The entry as written.
     pub entry: String,
-    /// The file.
+    /// Path of the file.
     pub file: Option<PathBuf>,
-    /// The line in it, counted from 1.
+    /// Line in the file, counted from 1.
     pub line: Option<usize>,
-    /// The server whose tools it is about, when it is about one.
+    /// The server of the list, if the list belongs to one.
     pub server: Option<String>,
-    /// The kind of thing that it names.
+    /// The kind of name.
     pub what: Named,
-    /// The name there is that is most like it.
+    /// The most similar existing name.
     pub nearest: Option<String>,
-    /// Whether it is so much like that one that it was mistyped.
+    /// Whether the entry is so similar that it is a typing error.
     pub is_mistyped: bool,
-    /// Whether a policy file says it.
+    /// Whether the entry is in a policy file.
     pub is_rule: bool,
 }
 
-/// The kind of thing that an entry names.
+/// The kind of name in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// A tool.
@@ -73,16 +73,16 @@ pub enum Named {
     Server,
 }
 
-/// The entries to look for.
+/// The entries to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// Everything that fits nothing.
+    /// All entries that match nothing.
     ForAll,
-    /// Mistyped ones only.
+    /// Typing errors only.
     ForMistyped,
 }
 
-/// The entries of lists and rules that fit nothing that is known.
+/// Entries of lists and rules that match nothing known.
 #[must_use]
 pub fn unmatched(
     settings: &Settings,
@@ -104,7 +104,7 @@ pub fn unmatched(
 struct Search<'a> {
     known: &'a Known<'a>,
     looked: Looked,
-    /// The number of names that may still be compared.
+    /// Names that may still be compared.
     left: Cell<usize>,
     found: Vec<Unmatched>,
 }
@@ -112,12 +112,12 @@ struct Search<'a> {
 /// The result for one name.
 enum Fit {
     Fits,
-    /// Too little is known.
+    /// Too little is known to decide.
     Unknown,
     Nothing(Option<Near>),
 }
 
-/// The name that is most like another one.
+/// The most similar name.
 struct Near {
     name: String,
     is_mistyped: bool,
@@ -198,7 +198,7 @@ impl Search<'_> {
         for rule in written {
             let (what, fit, entry) = match (&rule.server, &rule.tool) {
                 (server, NamePattern::Any) => (Named::Server, self.server(server), pattern_text(server)),
-                // The name can be read in another way, or is another name of a tool of the built-in server.
+                // The name has another reading, or is an alternative name of a built-in tool.
                 (ServerPattern::Any, NamePattern::Exact(name))
                     if is_shown_form(name) || possible_real_name(name).is_some() =>
                 {
@@ -250,7 +250,7 @@ impl Search<'_> {
         }
     }
 
-    /// An entry that can be read in several ways fits when one of them does.
+    /// An entry with several readings matches if one of them does.
     fn any_of(&self, targets: &[Target], decision: Decision) -> Fit {
         let (mut nearest, mut is_unknown) = (None, targets.is_empty());
         for target in targets {
@@ -279,7 +279,7 @@ impl Search<'_> {
         let is_named = !matches!(target.server, ServerPattern::Any);
         if offers.is_empty() && is_named {
             return match self.server(&target.server) {
-                // It is written, and nothing is known of its tools.
+                // A configured server, but its tools are unknown.
                 Fit::Fits => Fit::Unknown,
                 fit => fit,
             };
@@ -300,7 +300,7 @@ impl Search<'_> {
         Fit::Nothing(self.nearest(name, self.known.servers.iter().copied()))
     }
 
-    /// The name that is most like one that fits nothing. Of a name with stars nothing is known.
+    /// The most similar name. Names with stars are not compared.
     fn nearest<'n>(&self, written: &NamePattern, names: impl Iterator<Item = &'n str>) -> Option<Near> {
         let NamePattern::Exact(written) = written else { return None };
         let written = shown_name::folded(written);
@@ -337,7 +337,7 @@ impl Search<'_> {
     }
 }
 
-/// By how many letters a name may differ from another one to count as mistyped.
+/// Number of letters by which a name may differ and still count as a typing error.
 const fn mistakes(length: usize) -> usize {
     match length {
         0..=3 => 0,
@@ -346,7 +346,7 @@ const fn mistakes(length: usize) -> usize {
     }
 }
 
-/// `query_1` beside `query_2`: two names, none of them mistyped.
+/// Names such as `query_1` and `query_2` are different on purpose.
 fn differs_in_digits(written: &str, real: &str) -> bool {
     let letters = |name: &str| name.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
     written != real && letters(written) == letters(real)
@@ -383,7 +383,7 @@ fn pattern_text(server: &ServerPattern) -> String {
     }
 }
 
-/// The entries of a server's lists with their arguments, as rules that can be held against what its tools take.
+/// The entries of a server's lists with arguments, as rules that can be compared with the schemas of its tools.
 pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<Rule> {
     let lists = [
         ("includeTools", server.include_tools.as_deref().unwrap_or_default(), Decision::Allow),
@@ -403,7 +403,7 @@ pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<
     entries.map(rule).collect()
 }
 
-/// The place of an entry of a server's list: in the entry of the highest layer that has it.
+/// The place of a list entry, in the highest layer that has it.
 fn place_of(settings: &Settings, server: &ServerConfig, list: &str, text: &str) -> SettingsOrigin {
     let mut layers: Vec<_> = settings.layers.iter().collect();
     layers.sort_by_key(|layer| std::cmp::Reverse(layer.source));

@@ -1,4 +1,4 @@
-//! Tests of lists and rules held against what servers offer, as a table.
+//! Tests of lists and rules against the offers of servers, as a table.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn entries_that_fit_nothing_are_found_and_mistyped_ones_told_apart() {
     let key = |section: &str, key: &str, entry: &str, rest: &str| {
         (of_key(section, key, entry), format!("{section}.{key}:1 {entry}{rest}"))
     };
-    // settings, what is found; what ends in `!` is found when only mistyped entries are looked for
+    // settings and findings; findings with `!` are also reported when only typing errors are wanted
     let found = [
         own("excludeTools", "delete_rep", " near delete_repo!"),
         own("excludeTools", "delete_rep(x)", " near delete_repo!"),

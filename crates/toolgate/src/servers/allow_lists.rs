@@ -1,6 +1,6 @@
 //! `mcp.allowed` and `mcp.excluded`: which servers are used at all. One rule for both: names are trimmed, letter case is ignored, `*` stands
 //! for anything. A server must be on every allow list there is and on no exclude list; an allow list without entries allows nothing. The
-//! list of a run stands in place of all allow lists; what is excluded stays so. The built-in server needs to be on no allow list.
+//! list of a run replaces all allow lists; excluded servers stay excluded. The built-in server needs no allow list.
 
 use crate::glob::glob;
 use crate::servers::resolve::folded;
@@ -12,22 +12,22 @@ use crate::settings::source::{SettingsLayer, SettingsOrigin, SettingsSource};
 pub(crate) struct AllowLists {
     allowed: Vec<AllowList>,
     excluded: Vec<(String, SettingsOrigin)>,
-    /// The names of entries that toolgate brings itself.
+    /// Names of built-in entries.
     built_in: Vec<String>,
 }
 
-/// One allow list; `None` as its place when it is that of a run.
+/// One allow list. Its place is `None` for the list of a run.
 #[derive(Debug)]
 struct AllowList {
     names: Vec<String>,
     origin: Option<SettingsOrigin>,
 }
 
-/// A list that holds a server back.
+/// A list that blocks a server.
 #[derive(Debug)]
 pub(crate) struct HoldingList {
     pub(crate) held_back: HeldBack,
-    /// The place where it is written; `None` for the list of a run.
+    /// The place of the list; `None` for the list of a run.
     pub(crate) origin: Option<SettingsOrigin>,
 }
 
@@ -70,14 +70,14 @@ impl AllowLists {
         Self { allowed, excluded: excluded.collect(), built_in: built_in.collect() }
     }
 
-    /// Whether an entry is the server that toolgate brings itself, also when a file writes it out to set more of it. A second one with
+    /// Whether an entry is the built-in server, even if a file repeats it to change its settings. A second one with
     /// another name is a server like any other.
     pub(crate) fn is_built_in(&self, entry: &RawServerEntry) -> bool {
         let RawEntry::Server(server) = &entry.entry else { return false };
         server.builtin.is_some() && self.built_in.contains(&entry.name.value)
     }
 
-    /// Looks up a name that is [`folded`]. Of several allow lists in the way that of the highest layer is told.
+    /// Looks up a name that is [`folded`]. With several allow lists, the highest layer is reported.
     pub(crate) fn check(&self, name: &str, is_built_in: bool) -> Option<HoldingList> {
         let is_on = |list: &AllowList| list.names.iter().any(|pattern| glob(pattern, name));
         let without_it = self.allowed.iter().rfind(|list| !is_on(list)).filter(|_| !is_built_in);

@@ -6,7 +6,7 @@ use serde_json::Value;
 pub(crate) const WORKSPACE_TOOLS: [&str; 7] =
     ["read_file", "list_directory", "glob", "search_file_content", "write_file", "replace", "run_shell_command"];
 
-/// Other names of tools of the built-in server: those of Gemini CLI.
+/// Alternative names of built-in tools: those of Gemini CLI.
 const ALIASES: [(&str, &str); 8] = [
     ("EditTool", "replace"),
     ("GlobTool", "glob"),
@@ -28,12 +28,12 @@ const ARGUMENTS: [(&str, &[&str]); 3] = [
     ("cwd", &["dir_path", "directory"]),
 ];
 
-/// The own names of the arguments that `name` is another name of.
+/// The own names of an argument with the alternative name `name`.
 pub(crate) fn real_arguments(name: &str) -> impl Iterator<Item = &'static str> {
     ARGUMENTS.iter().filter(move |(_, others)| others.contains(&name)).map(|(own, _)| *own)
 }
 
-/// The arguments of a call with each under its other names too. `None` when none has another name.
+/// The arguments of a call, each under its alternative names too. `None` when there are none.
 pub(crate) fn under_all_names(arguments: &Value) -> Option<Value> {
     let members = arguments.as_object()?;
     let mut all = members.clone();
@@ -46,7 +46,7 @@ pub(crate) fn under_all_names(arguments: &Value) -> Option<Value> {
     (all.len() > members.len()).then_some(Value::Object(all))
 }
 
-/// The arguments of a call in the words of Gemini CLI: each way to rename those that have another name.
+/// The arguments of a call under Gemini CLI names, in every combination.
 pub(crate) fn renamed(arguments: &Value) -> Vec<Value> {
     let Some(members) = arguments.as_object() else { return Vec::new() };
     let other_of = |own: &str, at: usize| {
@@ -120,7 +120,7 @@ mod tests {
                 Some(json!({"command": "ls", "cwd": "a", "dir_path": "a", "directory": "a"})),
                 vec![json!({"command": "ls", "dir_path": "a"}), json!({"command": "ls", "directory": "a"})],
             ),
-            // What a call has by itself is not replaced.
+            // Arguments that the call has already are not replaced.
             (
                 json!({"include": "*.rs", "include_pattern": "x"}),
                 None,

@@ -31,7 +31,7 @@ pub struct ServerConfig {
     pub max_duration: Option<Duration>,
     /// How long connecting may take (`connectTimeout`).
     pub connect_timeout: Duration,
-    /// Time limit for the first answer, which `timeout` can raise.
+    /// Time limit for the first answer. `timeout` can raise it.
     pub start_limit: StartLimit,
     /// How many calls run at once (`maxConcurrency`).
     pub max_concurrency: usize,
@@ -58,7 +58,7 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// Whether the workspace folder brings it. What such an entry permits does not count.
+    /// Whether the workspace folder brings the entry. Permissions in such an entry do not count.
     #[must_use]
     pub fn comes_with_folder(&self) -> bool {
         let is_of_its_extension = self.extension.as_ref().is_some_and(|extension| extension.is_of_workspace);
@@ -99,12 +99,12 @@ impl ServerConfig {
 pub struct StartLimit {
     /// The limit for every server.
     pub limit: Duration,
-    /// The limit for a program that is alive and writes to stderr meanwhile; `None` when it has no more time.
+    /// The limit for a starting program that writes to stderr; `None` grants no extra time.
     pub while_busy: Option<Duration>,
 }
 
 impl StartLimit {
-    /// The limits that the settings come to. A written `connectTimeout` decides alone; a written `timeout` can only raise the limit.
+    /// The limits that follow from the settings. A configured `connectTimeout` decides alone; `timeout` can only raise the limit.
     #[must_use]
     pub fn of(connect_timeout: Option<Duration>, timeout: Option<Duration>) -> Self {
         let default = Duration::from_millis(CONNECT_TIMEOUT_MS_DEFAULT);
@@ -188,14 +188,14 @@ pub struct StdioConfig {
     pub args: Vec<ConfigText>,
     /// Variables of its own, which win over everything it is passed from the host.
     pub env: BTreeMap<String, ConfigText>,
-    /// Names and globs of the variables that it inherits from the host (`inheritEnv`).
+    /// Names and globs of variables that the server inherits (`inheritEnv`).
     pub inherit_env: Vec<String>,
     /// The folder it runs in; the workspace folder when `None`.
     pub cwd: Option<PathBuf>,
 }
 
 impl StdioConfig {
-    /// Whether `inheritEnv` means a variable of that name.
+    /// Whether `inheritEnv` covers a variable.
     #[must_use]
     pub fn inherits(&self, name: &str) -> bool {
         let upper = name.to_ascii_uppercase();

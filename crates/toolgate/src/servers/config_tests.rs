@@ -11,7 +11,7 @@ fn timeout_covers_connecting() {
     use super::StartLimit;
     use std::time::Duration;
     let seconds = Duration::from_secs;
-    // `connectTimeout`, `timeout`, the limit, and that of a program that is busy.
+    // `connectTimeout`, `timeout`, the limit, and the limit of a busy program.
     let cases = [
         (None, None, 30, Some(600)),
         (None, Some(120), 120, None),

@@ -211,11 +211,11 @@ impl<'a> Entry<'a> {
         Ok(StdioConfig { command: command_text, args, env, inherit_env, cwd })
     }
 
-    /// The variables that the server inherits. A folder or an extension cannot hand out what the person has.
+    /// The variables that the server inherits. Entries of a folder or an extension cannot request the person's variables.
     fn inherit_env(&mut self, written: Option<&RawList>) -> Vec<String> {
         let Some(list) = written else { return Vec::new() };
         if self.layer.is_of_workspace() || self.layer.source == SettingsSource::Extension {
-            let message = "only your own settings and the administrator's say this, so it does not count here";
+            let message = "ignored here: it counts only in your own settings and the administrator's";
             self.warn(list.at, Field::Key("inheritEnv"), message, "write the entry into your own settings");
             return Vec::new();
         }
@@ -432,7 +432,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The limits of a start, of what is written and can be used.
+/// The start limits from the valid values of the entry.
 fn start_limit(raw: &RawServer) -> StartLimit {
     let longest = Duration::from_millis(TIME_LIMIT_MS_MAX);
     let limit = |written: Option<&Located<f64>>| {

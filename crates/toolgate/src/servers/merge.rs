@@ -30,7 +30,7 @@ pub(crate) fn over_extension(settings: &RawServer, extension: &RawServer, at: Po
         command: settings.command.clone().or(base.command),
         args: settings.args.clone().or(base.args),
         env: both_maps(settings.env.as_ref(), base.env),
-        // What an extension asks for does not count.
+        // Requests of an extension do not count.
         inherit_env: settings.inherit_env.clone(),
         cwd: settings.cwd.clone().or(base.cwd),
         url: settings.url.clone().or(base.url),

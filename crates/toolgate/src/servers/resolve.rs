@@ -84,22 +84,22 @@ pub enum SetAsideReason {
     },
     /// There is a list `mcp.allowed` without it.
     NotAllowed {
-        /// The place of that list; `None` when it is the list of a run.
+        /// The place of the list; `None` for the list of a run.
         list: Option<SettingsOrigin>,
     },
     /// A list `mcp.excluded` has it.
     Excluded {
-        /// The place in that list.
+        /// The place in the list.
         list: Option<SettingsOrigin>,
     },
-    /// `admin.mcp.enabled` is false: there are no servers but the built-in one.
+    /// `admin.mcp.enabled` is `false`: only the built-in server is used.
     SwitchedOff {
         /// The place of the setting.
         by: SettingsOrigin,
     },
     /// The person switched it off.
     Disabled {
-        /// The file that says so.
+        /// The file that disables it.
         file: PathBuf,
     },
     /// It was switched off for as long as this session lasts.
@@ -115,7 +115,7 @@ pub enum SetAsideReason {
 }
 
 impl SetAsideReason {
-    /// The place that says so, when a file decides.
+    /// The place in a file that decides, if any.
     #[must_use]
     pub fn origin(&self) -> Option<SettingsOrigin> {
         match self {
@@ -204,7 +204,7 @@ pub fn resolve(layers: &[SettingsLayer], switches: &Switches, env: &HostEnv) -> 
     set
 }
 
-/// The place at which `admin.mcp.enabled` is set to false. `None` when no layer does so.
+/// The place that sets `admin.mcp.enabled` to `false`. `None` when no layer does.
 fn switched_off(layers: &[SettingsLayer]) -> Option<SettingsOrigin> {
     let written = layers.iter().filter_map(|layer| Some((layer, layer.kept("admin.mcp.enabled")?)));
     let mut off = written.filter(|(_, value)| matches!(value.value, RawValue::Bool(false)));

@@ -28,7 +28,7 @@ enum Left {
     Text(&'static str),
     /// The first group; then the second one covered, in its quotes when it stands in quotes.
     Value,
-    /// The first group; then the second one, covered when it is a secret.
+    /// Keeps the first group. Masks the second one if it is a secret.
     Checked(fn(&str) -> bool),
 }
 
@@ -54,7 +54,7 @@ mod named;
 mod programs;
 mod tokens;
 
-/// Every form, in the order they are tried in. Rather too much is covered than too little.
+/// All forms, in the order of their use. Masking too much is preferred to masking too little.
 const GROUPS: [&[Form]; 3] = [named::FORMS, programs::FORMS, tokens::FORMS];
 
 impl Left {
@@ -89,14 +89,14 @@ fn covered_value(found: &Captures<'_>) -> String {
     format!("{before}{quote}{COVERED}{quote}")
 }
 
-/// Whether what follows `Basic` is a name and a password, and not the next word of a sentence.
+/// Whether the text after `Basic` is credentials and not the next word of a sentence.
 fn is_login(text: &str) -> bool {
     let decoded = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text));
     let is_pair = decoded.is_ok_and(|bytes| bytes.contains(&b':') && bytes.is_ascii());
     is_pair || text.ends_with('=') || (text.bytes().any(|byte| byte.is_ascii_digit()) && text.len() >= LOGIN_BYTES_MIN)
 }
 
-/// A word behind `Basic` that has digits and this length is no word of a sentence.
+/// Minimum length of a word with digits after `Basic` that counts as credentials.
 const LOGIN_BYTES_MIN: usize = 16;
 
 /// Whether a word is none of a sentence: it has digits beside its letters, or signs that no sentence has within a word, or quotes around it.
@@ -116,13 +116,13 @@ const UNLIKE_A_WORD_CHARS: usize = 5;
 /// A form with what was worked out for it once.
 struct Ready {
     form: &'static Form,
-    /// Its hints, each with its letters.
+    /// Its hints, each with its set of letters.
     hints: Vec<(u64, Finder<'static>)>,
-    /// Compiled when it is needed; most are never needed in one run.
+    /// Compiled on first use, because one run needs few forms.
     pattern: OnceLock<Option<Regex>>,
 }
 
-/// Every form, ready to be tried.
+/// All prepared forms.
 static FORMS: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     let ready = |form: &'static Form| Ready {
         form,

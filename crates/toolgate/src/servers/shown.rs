@@ -32,7 +32,7 @@ pub(crate) fn shown_command(command: &str, args: &[ConfigText]) -> String {
         shown.push_str(&quoted(&text));
         last_named_a_secret = is_flag && arg.as_plain().is_some_and(|arg| !arg.contains('=') && names_a_secret(arg));
     }
-    // References are shown as they are written; a line without any is held against every form of a secret.
+    // References are shown as written. A line without references is checked for every form of secret.
     if args.iter().any(|arg| arg.as_plain().is_none()) {
         return shown;
     }

@@ -57,7 +57,7 @@ pub fn edit_file(
     }
     let mut refused = None;
     let mut done = Change::None;
-    // Those of a folder are for all who work on it.
+    // Settings of a folder are shared by everyone who works in it.
     let privacy = if source == SettingsSource::User { Privacy::Owner } else { Privacy::Umask };
     let updated = state_file::update(path, privacy, SETTINGS_FILE_BYTES_MAX, |old| {
         if let Some(Err(error)) = old.map(|old| read_text(old, path, source)) {

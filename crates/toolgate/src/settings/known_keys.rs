@@ -85,7 +85,7 @@ const KEYS_OF_GEMINI_CLI: &[&str] = &[
     "tools.useRipgrep",
 ];
 
-/// Whether another program reads that key.
+/// Whether another program reads the key.
 pub(crate) fn is_of_another_program(key: &str) -> bool {
     KEYS_OF_GEMINI_CLI.contains(&key)
 }

@@ -52,7 +52,7 @@ pub struct RawServer {
     pub args: Option<RawList>,
     /// `env`: variables of its own.
     pub env: Option<RawMap>,
-    /// `inheritEnv`: variables of the host that it gets; `true` is read as `*`.
+    /// `inheritEnv`: variables of the host that the server gets. `true` is read as `*`.
     pub inherit_env: Option<RawList>,
     /// `cwd`: the folder it runs in.
     pub cwd: Option<Located<String>>,

@@ -29,7 +29,7 @@ pub(crate) struct ValueReader<'t> {
     found: Diagnostics,
     /// The first key that is written twice. Nobody knows which of the two was meant, so the file is not used.
     pub(crate) written_twice: Option<Diagnostic>,
-    /// Keys that other programs read, and where each stands.
+    /// Keys of other programs, each with its place.
     of_others: Vec<(String, Position)>,
 }
 
@@ -50,7 +50,7 @@ impl<'t> ValueReader<'t> {
         self.found.finish()
     }
 
-    /// Notes a key that another program reads. All of them become one line.
+    /// Collects a key of another program. All of them are reported in one line.
     pub(crate) fn of_others(&mut self, key: KeyPath<'_>, at: Position) {
         self.of_others.push((key.to_string(), at));
     }

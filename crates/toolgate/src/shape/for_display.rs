@@ -67,7 +67,7 @@ pub fn json(value: &RawJson) -> String {
     indented(value)
 }
 
-/// Texts in one, of which only that one is a copy.
+/// Several texts joined into one. Only the joined text is a copy.
 fn joined<'a>(texts: impl Iterator<Item = Cow<'a, str>>, between: &str) -> String {
     let mut all = String::new();
     for (at, text) in texts.enumerate() {

@@ -1,7 +1,7 @@
 //! JSON laid out over lines, two spaces per level, every number and string as it came.
 //!
-//! Works on the text, so that big numbers keep their digits and members their order, and nesting costs no stack. What would be larger than
-//! [`LAYOUT_BYTES_MAX`] that way stays on one line: a few megabytes of brackets would become gigabytes of blanks.
+//! Works on the text, so that large numbers keep their digits, members keep their order, and nesting needs no stack. A result above
+//! [`LAYOUT_BYTES_MAX`] stays on one line: a few megabytes of brackets would become gigabytes of spaces.
 
 use memchr::{memchr, memchr3};
 use toolgate_wire::RawJson;
@@ -13,7 +13,7 @@ pub(super) fn code_block(value: &RawJson) -> String {
     format!("```json\n{}\n```", indented(value))
 }
 
-/// The value over several lines, or on one when that would be too much.
+/// The value over several lines, or on one line if that would be too large.
 pub(super) fn indented(value: &RawJson) -> String {
     within(value, LAYOUT_BYTES_MAX)
 }
@@ -23,7 +23,7 @@ fn within(value: &RawJson, bytes_max: usize) -> String {
     laid_out(json, bytes_max).unwrap_or_else(|| compact(json))
 }
 
-/// Nothing when it would be larger than `bytes_max`.
+/// `None` when the result would exceed `bytes_max`.
 fn laid_out(json: &str, bytes_max: usize) -> Option<String> {
     let mut out = String::with_capacity(json.len().saturating_mul(2).min(bytes_max));
     let mut level = 0_usize;
@@ -58,7 +58,7 @@ fn laid_out(json: &str, bytes_max: usize) -> Option<String> {
     Some(out)
 }
 
-/// Without the blanks between its parts.
+/// The value without spaces between its parts.
 fn compact(json: &str) -> String {
     let bytes = json.as_bytes();
     if memchr3(b' ', b'\n', b'\r', bytes).is_none() && memchr(b'\t', bytes).is_none() {

@@ -74,7 +74,7 @@ fn escape_part<'a>(
     let mut shown: Option<String> = None;
     for (at, letter) in part.char_indices() {
         let after = text.get(start + at..).unwrap_or_default();
-        // Where line breaks stay, so does this way to write one, as the other way.
+        // Where line breaks stay, `\r\n` stays too.
         let is_line_break = letter == '\r' && after.starts_with("\r\n") && shows('\r') && !shows('\n');
         if is_line_break || (shows(letter) && !is_kept(letter, glance, after)) {
             let shown = shown.get_or_insert_with(|| part.get(..at).unwrap_or_default().to_owned());

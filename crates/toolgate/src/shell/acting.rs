@@ -1,13 +1,13 @@
-//! Options with which programs that are there for something else run a text: `tar --checkpoint-action`, `rsync -e`, `vim -c`.
+//! Options that run a text in programs with another purpose: `tar --checkpoint-action`, `rsync -e`, `vim -c`.
 
 use super::script::Word;
 
-/// Options of some programs that run their value.
+/// Options of some programs that run their values.
 struct Acting {
     programs: &'static [&'static str],
-    /// Letters of options.
+    /// Single-letter options.
     shorts: &'static str,
-    /// Names of options, which may be written shortened.
+    /// Long options, which may be abbreviated.
     longs: &'static [&'static str],
     /// Substrings, in lower case, of words that run something at any position.
     parts: &'static [&'static str],
@@ -16,11 +16,11 @@ struct Acting {
     harmless: Harmless,
 }
 
-/// Which values run nothing of their own.
+/// Values that run no other program.
 enum Harmless {
-    /// None.
+    /// No value.
     Nothing,
-    /// A text that begins with one of these programs.
+    /// Texts that begin with one of these programs.
     Programs(&'static [&'static str]),
     /// A text that begins so.
     Beginning(&'static str),
@@ -230,7 +230,7 @@ const TABLE: &[Acting] = &[
     },
 ];
 
-/// Whether some option of a program runs a text, or a word that is not known may be one.
+/// Whether an option of a program runs a text, or an unknown word may be such an option.
 pub(super) fn acts(program: &str, arguments: &[Word]) -> bool {
     reads_commands(program, arguments)
         || edits(program, arguments)
@@ -307,8 +307,8 @@ fn reads_commands(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether the subcommand of `npm` is `test`. Later words can be options of it, with one program or folder as their value, but neither another
-/// subcommand nor a command with words.
+/// Whether the subcommand of `npm` is `test`. Later words may be its options, each with one program or folder as value, but neither another
+/// subcommand nor a command with arguments.
 fn is_npm_test(word: &Word) -> bool {
     matches!(word.literal.as_deref(), Some("test" | "tst" | "t"))
 }
@@ -319,7 +319,7 @@ impl Acting {
             return arguments.iter().enumerate().any(|(at, word)| self.is_option(word, arguments.get(at + 1)));
         }
         let first = arguments.first().filter(|_| program.ends_with("tar"));
-        // `tar cIf program file`: letters without a dash, whose values follow in their order.
+        // `tar cIf program file`: letters without a dash, followed by their values in the same order.
         let is_bundle = first.is_some_and(|word| !word.head.starts_with('-') && word.head.contains(['I', 'F']));
         is_bundle
             || arguments.iter().enumerate().any(|(at, word)| {
@@ -328,7 +328,7 @@ impl Acting {
             })
     }
 
-    /// Whether it may become any words, and so also such an option.
+    /// Whether the word may expand to any words, and so also to such an option.
     fn may_be_any(&self, word: &Word) -> bool {
         let has_options = !self.shorts.is_empty() || !self.longs.is_empty() || self.plus;
         has_options && word.may_be_any()

@@ -20,7 +20,7 @@ const NAMING: [(&str, Option<&str>); 14] = [
     ("[", Some("-v")),
 ];
 
-/// Variables that `bash` keeps as numbers: what they are given is calculated, and runs what stands in the subscripts of names.
+/// Integer variables of `bash`. Values given to them are evaluated as arithmetic, which runs commands in subscripts.
 const NUMBERS: [&str; 22] = [
     "BASHPID",
     "BASH_ARGV0",
@@ -46,7 +46,7 @@ const NUMBERS: [&str; 22] = [
     "UID",
 ];
 
-/// Whether a word `name=value` gives such a variable something that is no number, or one that is not told.
+/// Whether a word `name=value` assigns such a variable an unknown value, or one that is not a number.
 fn calculates(text: &str) -> bool {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let is_number = !value.is_empty() && value.chars().all(|digit| digit.is_ascii_digit());
@@ -55,7 +55,7 @@ fn calculates(text: &str) -> bool {
 
 fn calculated(text: &str) -> Unreadable {
     let shown = excerpt(text);
-    Unreadable::because(format!("`bash` calculates `{shown}`, which runs what stands in subscripts; use another name"))
+    Unreadable::because(format!("`bash` evaluates `{shown}`, which runs commands in subscripts; use another name"))
 }
 
 /// Variables whose value a shell runs or reads commands from.
@@ -155,7 +155,7 @@ pub(super) fn check_together(text: &str, commands: &[SimpleCommand]) -> Result<(
     }
 }
 
-/// Whether a text has a subscript in which something is substituted. Quotes and backslashes may part it.
+/// Whether a text has a subscript with a substitution. Quotes and backslashes may split it.
 fn has_running_subscript(text: &str) -> bool {
     let text = text.replace(['\\', '\'', '"'], "");
     let is_letter = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
@@ -216,11 +216,11 @@ const OTHERS_RUN: [&str; 28] = [
     "script_shell",
 ];
 
-/// Programs that such a variable may name with options, since they only show or edit.
+/// Programs that such a variable may name with options, because they only show or edit.
 const SHOWING: [&str; 14] =
     ["bat", "cat", "code", "delta", "emacs", "less", "more", "nano", "nvim", "ssh", "true", "vi", "vim", ":"];
 
-/// Whether an assignment gives such a variable a text that is more than the name of a program, or options.
+/// Whether an assignment sets such a variable to more than the name of a program, or to options.
 fn is_run_elsewhere(assignment: &str) -> bool {
     let Some((name, value)) = assignment.split_once('=') else { return false };
     let is_named = OTHERS_RUN.iter().any(|end| name.ends_with(end)) || name.starts_with("GIT_CONFIG_");
@@ -264,7 +264,7 @@ const LEADING: [&str; 27] = [
     "ZDOTDIR",
 ];
 
-/// Variables with options of interpreters.
+/// Variables with options for interpreters.
 const INTERPRETER_OPTIONS: [&str; 7] =
     ["BUN_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "_JAVA_OPTIONS"];
 
@@ -272,7 +272,7 @@ const INTERPRETER_OPTIONS: [&str; 7] =
 const LOADING_OPTIONS: [&str; 9] =
     ["--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent", "-agent", "-r", "-M"];
 
-/// Whether an assignment leads programs to files that they run. Which files those are is not looked into.
+/// Whether an assignment makes programs run code from files. The files are not read.
 fn leads_to_files(assignment: &str) -> bool {
     let Some((name, value)) = assignment.split_once('=') else { return false };
     let (name, value) = (name.trim_end_matches('+'), value.replace(['\'', '"'], ""));
@@ -300,13 +300,13 @@ fn leads_to_files(assignment: &str) -> bool {
     LEADING.contains(&name) && !matches!(value.as_str(), "" | "/dev/null")
 }
 
-/// Whether an assignment says where the settings of the person are, which `git` runs.
+/// Whether an assignment moves the user's settings, which `git` obeys.
 fn moves_home(assignment: &str) -> bool {
     matches!(assignment.split('=').next(), Some("HOME" | "XDG_CONFIG_HOME")) && assignment.contains('=')
 }
 
 impl SimpleCommand {
-    /// Whether it sets a variable whose value a shell runs, or another program.
+    /// Whether an assignment sets a variable with a value that a shell or another program runs.
     pub(super) fn sets_run_variable(&self) -> bool {
         let declared = self.words.get(1..).unwrap_or_default().iter().map(|word| word.head.as_str());
         let is_declaration = self.program().is_some_and(|program| {

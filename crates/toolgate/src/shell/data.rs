@@ -1,6 +1,6 @@
-//! Programs that are known to run nothing of what they are given.
+//! Programs that are known not to run their arguments.
 
-/// Programs whose arguments are data, in order: they run nothing of it. What some of their options run is found before.
+/// Programs with arguments that are data, sorted. Options that run something are detected before.
 pub(super) const DATA: &[&str] = &[
     ":",
     "[",
@@ -249,7 +249,7 @@ pub(super) const DATA: &[&str] = &[
     "zstdcat",
 ];
 
-/// Programs with subcommands whose arguments are data behind these of them; behind all, where none is named.
+/// Programs with subcommands whose arguments are data: after these subcommands, or after all of them if none is listed.
 pub(super) const SUBCOMMANDS: &[(&[&str], &[&str])] = &[
     (
         &["npm", "pnpm", "yarn", "bun"],

@@ -36,7 +36,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "array" | "subscript" | "+=" => (true, "use plain variables"),
         "c_style_for_statement" => (true, "use `for x in …`"),
         "for_statement" => {
-            (begins_with(node, "select") || lists_lines(node, text), "use `for x in …`, its words on one line")
+            (begins_with(node, "select") || lists_lines(node, text), "use `for x in …` with its words on one line")
         }
         "function_definition" => (begins_with(node, "function"), "write `name() { …; }`"),
         "|&" | "&>" | "&>>" => (true, "write `2>&1`"),
@@ -44,7 +44,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
         "esac" => (follows_simple(node, text), "end the command before it with `;;`"),
         "then" | "else" | "do" => (holds_nothing(node), "put a command there"),
         "case_statement" => {
-            (node.children(&mut node.walk()).any(|child| child.kind() == ";"), "write the first pattern behind `in`")
+            (node.children(&mut node.walk()).any(|child| child.kind() == ";"), "write the first pattern after `in`")
         }
         "negated_command" => (is_within_pipe(node), "put `!` before the whole pipe, once"),
         ";&" | ";;&" => (true, "end each case with `;;`"),
@@ -69,7 +69,7 @@ fn differs(node: Node<'_>, text: &str) -> Option<&'static str> {
     differs.then_some(instead)
 }
 
-/// Whether no command follows a keyword that needs one.
+/// Whether a keyword lacks the command that it needs.
 fn holds_nothing(keyword: Node<'_>) -> bool {
     let mut next = keyword.next_sibling();
     while let Some(node) = next.filter(|node| node.kind() == "comment") {
@@ -78,14 +78,14 @@ fn holds_nothing(keyword: Node<'_>) -> bool {
     next.is_none_or(|node| matches!(node.kind(), "fi" | "elif_clause" | "else_clause" | "done"))
 }
 
-/// Whether `esac` stands where it is a word of the command before it.
+/// Whether `esac` is an argument of the command before it.
 fn follows_simple(end: Node<'_>, text: &str) -> bool {
     let before = text.get(..end.start_byte()).unwrap_or_default().trim_end_matches([' ', '\t']);
     !before.ends_with([';', '\n', '&', ')', '}'])
         && !["in", "fi", "done", "esac"].iter().any(|word| before.ends_with(word))
 }
 
-/// Whether the words behind `for x in` are not all on its line.
+/// Whether the words after `for x in` are spread over several lines.
 fn lists_lines(node: Node<'_>, text: &str) -> bool {
     let mut end = None;
     for child in node.children(&mut node.walk()) {
@@ -101,7 +101,7 @@ fn lists_lines(node: Node<'_>, text: &str) -> bool {
     false
 }
 
-/// Whether what looks like the name of a file is the number of the next redirection: `> 2>&1`.
+/// Whether a file name is really the number of the next redirection: `> 2>&1`.
 fn names_next(node: Node<'_>, text: &str) -> bool {
     let Some(target) = node.child_by_field_name("destination") else { return false };
     let is_number = text_of(target, text).bytes().all(|digit| digit.is_ascii_digit());
@@ -110,7 +110,7 @@ fn names_next(node: Node<'_>, text: &str) -> bool {
     is_number && begins && text.get(target.end_byte()..).is_some_and(|behind| behind.starts_with(['<', '>']))
 }
 
-/// Whether `!` stands behind a pipe, or behind another.
+/// Whether `!` follows a pipe or another `!`.
 fn is_within_pipe(negated: Node<'_>) -> bool {
     let is_later = negated.prev_sibling().is_some_and(|before| matches!(before.kind(), "|" | "|&"));
     is_later || negated.parent().is_some_and(|parent| parent.kind() == "negated_command")

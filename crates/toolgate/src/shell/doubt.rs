@@ -1,6 +1,6 @@
-//! Words of which it cannot be told that they are plain data: what a program is given that is not known may be run by it.
+//! Words that may not be plain data: an unknown program may run its arguments.
 //!
-//! This is the net below everything else that is known of programs. A restriction whose words stand there may be meant.
+//! This is the fallback for programs without rules of their own. A restriction also covers such words.
 
 use super::data::{DATA, SUBCOMMANDS};
 use super::git_acts;
@@ -9,7 +9,7 @@ use super::wrapper_options::WRAPPERS;
 use super::wrappers::plain_name;
 use crate::limits::SHELL_DOUBTS_MAX;
 
-/// Keeps the words of a command that may be run. `besides` are those behind what a wrapper runs, when it is one that is understood.
+/// Stores the words of a command that may be run. `besides` are the words after the inner command of a known wrapper.
 pub(super) fn note(command: &mut SimpleCommand, besides: Option<&[Word]>) {
     if command.runs_unseen {
         return;
@@ -29,11 +29,11 @@ pub(super) fn note(command: &mut SimpleCommand, besides: Option<&[Word]>) {
     command.doubts = doubts.found;
 }
 
-/// The words of a command that runs nothing that is known, as far as they are no data.
+/// The words of a command without known inner commands that may not be data.
 fn unknown_words(command: &SimpleCommand) -> &[Word] {
     let Some((program, arguments)) = command.words.split_first() else { return &[] };
     let path = program.literal.as_deref().unwrap_or_default();
-    // A program of that name from another folder may be any.
+    // A program of that name in another folder may be any program.
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     if !FOLDERS.contains(&folder) || command.assignments.iter().any(|it| it.starts_with("PATH=")) {
         return arguments;
@@ -49,7 +49,7 @@ fn unknown_words(command: &SimpleCommand) -> &[Word] {
     let Some((_, subcommands)) = SUBCOMMANDS.iter().find(|(programs, _)| programs.contains(&name)) else {
         return arguments;
     };
-    // A name such as `rm` in `docker rm x` is one of its own.
+    // In `docker rm x`, `rm` is a subcommand.
     match arguments.split_first() {
         Some((Word { literal: Some(first), .. }, _)) if subcommands.contains(&first.as_str()) => &[],
         _ if subcommands.is_empty() => &[],
@@ -57,27 +57,27 @@ fn unknown_words(command: &SimpleCommand) -> &[Word] {
     }
 }
 
-/// Whether a pattern of file names fits a file that is called like flags, such as `-rf`.
+/// Whether a file name pattern matches a file that is named like an option, such as `-rf`.
 fn could_match_flags(word: &Word) -> bool {
     word.literal.is_none() && word.raw.starts_with(['*', '?', '[']) && !word.raw.contains(['.', '/'])
 }
 
-/// Folders of programs that a system brings; none where the name alone is written.
+/// System folders for programs. Empty when only the name is written.
 const FOLDERS: [&str; 7] = ["", "/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/sbin"];
 
-/// Whether a program is one with subcommands, so that options may stand before these.
+/// Whether a program has subcommands, so that options may precede them.
 pub(super) fn has_subcommands(program: &str) -> bool {
     SUBCOMMANDS.iter().any(|(programs, _)| programs.contains(&program))
 }
 
-/// Whether a program of this name is known to run nothing of its words, or what of them it runs.
+/// Whether a program is known to run none of its words, or a known part of them.
 pub(super) fn is_known(name: &str) -> bool {
     DATA.binary_search(&name).is_ok() || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
 }
 
 struct Doubts {
     found: Vec<Word>,
-    /// Whether there were more words than are looked at.
+    /// Whether there were more words than the limit.
     is_full: bool,
 }
 
@@ -86,7 +86,7 @@ impl Doubts {
         if self.found.len() < SHELL_DOUBTS_MAX { self.found.push(word) } else { self.is_full = true }
     }
 
-    /// Words beside one another: what stands in them, with quotes as the ends of words and with quotes left out.
+    /// Adjacent words, with quotes as separators and with quotes removed.
     fn words(&mut self, words: &[Word]) {
         if words.is_empty() {
             return;
@@ -96,7 +96,7 @@ impl Doubts {
         for word in words.iter().map(Word::shown).filter(|text| text.contains(QUOTES)) {
             self.unquoted(word);
         }
-        // A value behind the letter of its option: `-cnpm publish`.
+        // A value directly after its option letter: `-cnpm publish`.
         for word in words.iter().map(Word::shown) {
             let value = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
             if let Some(value) = value.filter(|value| value.len() > 1) {
@@ -106,7 +106,7 @@ impl Doubts {
         }
     }
 
-    /// A text on its own.
+    /// A separate text.
     fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -143,7 +143,7 @@ impl Doubts {
 
 const QUOTES: [char; 3] = ['\'', '"', '\\'];
 
-/// Whether this character separates words in one language or another.
+/// Whether the character separates words in some language.
 fn is_end(sign: char) -> bool {
     sign.is_whitespace() || "'\"`;|&()<>,{}[]=!:\\".contains(sign)
 }

@@ -1,4 +1,4 @@
-//! Commands that `git` runs besides itself: from settings, hooks of subcommands, and transports that name a command.
+//! Commands that `git` runs: from settings, from hooks of subcommands, and from transports that name a command.
 
 use super::git;
 use super::script::Word;
@@ -37,7 +37,7 @@ const RUNNING: [&str; 30] = [
     "citool",
 ];
 
-/// Subcommands whose words are data.
+/// Subcommands with arguments that are data.
 const DATA: [&str; 55] = [
     "add",
     "am",
@@ -96,7 +96,7 @@ const DATA: [&str; 55] = [
     "worktree",
 ];
 
-/// Options of subcommands that run their value, which may be written shortened.
+/// Options of subcommands that run their values. They may be abbreviated.
 const OPTIONS: [&str; 12] = [
     "--config",
     "--exec",
@@ -112,7 +112,7 @@ const OPTIONS: [&str; 12] = [
     "--upload-pack",
 ];
 
-/// Parts of the names of settings whose value is run, or leads to what is.
+/// Parts of setting names with a value that is run, or leads to a file that is run.
 const SETTINGS: [&str; 31] = [
     "alias",
     "askpass",
@@ -147,16 +147,16 @@ const SETTINGS: [&str; 31] = [
     "worktree",
 ];
 
-/// Whether a setting `name=value` cannot run anything.
+/// Whether a setting `name=value` is known not to run anything.
 fn is_harmless(setting: &str) -> bool {
     let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
     let name = name.to_ascii_lowercase();
-    // A pager that only shows.
+    // A pager that only shows text.
     let shows = name == "core.pager" && matches!(value, "" | "cat" | "less");
     shows || name == "core.quotepath" || !SETTINGS.iter().any(|part| name.contains(part))
 }
 
-/// Whether the words behind `git` make it run something else.
+/// Whether the words after `git` make it run another program.
 pub(super) fn acts(words: &[Word]) -> bool {
     let subcommands = git::subcommands(words);
     let end = subcommands.iter().map(|rest| words.len() - rest.len()).max().unwrap_or(words.len());
@@ -170,7 +170,7 @@ pub(super) fn acts(words: &[Word]) -> bool {
     before.iter().enumerate().any(sets) || subcommands.iter().filter_map(|rest| rest.split_first()).any(subcommand_acts)
 }
 
-/// Whether the name of a setting is known, though perhaps not its value.
+/// Whether the name of a setting is known, even if its value is not.
 fn is_told(word: &Word) -> bool {
     word.literal.is_some() || (word.head.contains('=') && !word.head.to_ascii_lowercase().starts_with("core.pager"))
 }
@@ -186,7 +186,7 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
         let head = word.head.split('=').next().unwrap_or_default();
         let shortened =
             head.len() > 2 && OPTIONS.iter().any(|option| option.starts_with(head) || head.starts_with(option));
-        // What follows `ext::` is run to reach the other side.
+        // The text after `ext::` is run to connect.
         shortened || word.head.starts_with("ext::") || word.head.contains("=ext::") || word.head.starts_with("fd::")
     };
     RUNNING.contains(&name)
@@ -203,7 +203,7 @@ fn subcommand_acts((subcommand, rest): (&Word, &[Word])) -> bool {
         }
 }
 
-/// Whether an option brings the hooks of another folder into a new repository. It may be written shortened.
+/// Whether an option copies hooks from another folder into a new repository. It may be abbreviated.
 fn is_template(word: &Word) -> bool {
     let name = word.head.split('=').next().unwrap_or_default();
     name.len() > 2 && "--template".starts_with(name)
@@ -294,7 +294,7 @@ fn opens_editor(name: &str, rest: &[Word]) -> bool {
     }
 }
 
-/// Whether all words behind `git` are its own or data.
+/// Whether all words after `git` are its own or data.
 pub(super) fn takes_data(words: &[Word]) -> bool {
     let subcommands = git::subcommands(words);
     let [only] = subcommands.as_slice() else { return subcommands.is_empty() };

@@ -1,4 +1,4 @@
-//! Programs that run a text in a language of their own that stands on their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
+//! Programs that run code from their command line: `sed 1e…`, `awk 'system()'`, `python -c`.
 //!
 //! The effect of such a text cannot be determined in general. Plain texts, such as `s/a/b/`, are told from those that
 //! may run a program.
@@ -32,7 +32,7 @@ pub(super) fn is_plain(name: &str, text: &str) -> bool {
     }
 }
 
-/// Names by which a program in Python reaches others, or names that are put together.
+/// Names through which Python code reaches other programs, or builds names at run time.
 const PYTHON_REACHING: [&str; 34] = [
     "__",
     "attrgetter",
@@ -70,7 +70,7 @@ const PYTHON_REACHING: [&str; 34] = [
     "webbrowser",
 ];
 
-/// Modules by which no other program is reached, unless by a name that is looked for.
+/// Python modules that reach no other program, except through names that are checked.
 const PYTHON_MODULES: [&str; 38] = [
     "base64",
     "binascii",
@@ -112,7 +112,7 @@ const PYTHON_MODULES: [&str; 38] = [
     "uuid",
 ];
 
-/// Whether all that a text in Python imports is known to reach no other program.
+/// Whether every import in Python code is known to reach no other program.
 fn imports_plainly(text: &str) -> bool {
     let is_known = |name: &str| PYTHON_MODULES.contains(&name.trim().split(['.', ' ']).next().unwrap_or_default());
     text.split([';', '\n', '\r', ':']).map(str::trim).filter(|part| part.contains("import")).all(|part| {
@@ -177,13 +177,13 @@ fn is_substitution(text: &str) -> bool {
         && flags.is_some_and(|flags| flags.trim().chars().all(|flag| "gimsx".contains(flag)))
 }
 
-/// Options of `sed` and of `awk`, which both have `-e text` and `-f file`; what a file says is not known.
+/// Options of `sed` and `awk`. Both have `-e text` and `-f file`; the contents of files are unknown.
 struct Language {
-    /// The long name of the option for a text.
+    /// The long option for code.
     long: &'static str,
     /// Letters of options with a value.
     valued: &'static str,
-    /// The one of them whose value is attached, if any.
+    /// The letter with an attached value, if any.
     attached: Option<char>,
 }
 
@@ -191,7 +191,7 @@ const SED: Language = Language { long: "expression", valued: "il", attached: Som
 
 const AWK: Language = Language { long: "source", valued: "Fv", attached: None };
 
-/// The texts of `sed` and `awk`: behind options, or else the first operand. `None` where they cannot be told apart.
+/// The code of `sed` and `awk`: from options, or else the first operand. `None` when that is ambiguous.
 fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Word>> {
     let mut texts = Vec::new();
     let mut operands = Vec::new();
@@ -232,7 +232,7 @@ fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Wor
     Some(texts)
 }
 
-/// The text in a word, without the quotes that are left where it is not known to its end.
+/// The text of a word, without the remaining quotes of a partly unknown word.
 fn text_in(word: &Word) -> Option<&str> {
     match &word.literal {
         Some(text) => Some(text),
@@ -246,7 +246,7 @@ fn sed_runs(arguments: &[Word]) -> bool {
     texts.into_iter().any(|word| text_in(word).is_none_or(|text| !sed::is_plain(without_option(text))))
 }
 
-/// A text without the option that it is attached to.
+/// A text without the option before it.
 fn without_option(text: &str) -> &str {
     match text.strip_prefix('-') {
         Some(long) if long.starts_with('-') => long.split_once('=').map_or(text, |(_, value)| value),
@@ -263,7 +263,7 @@ fn awk_runs(arguments: &[Word]) -> bool {
     arguments.iter().any(loads) || texts.into_iter().any(|word| text_in(word).is_none_or(reaches))
 }
 
-/// Whether a text of `awk` opens a program, or calls what it puts together. Before the first `print` a bar stands in a pattern.
+/// Whether `awk` code opens a program, or calls a function by a computed name. Before the first `print`, a bar is part of a pattern.
 fn reaches(text: &str) -> bool {
     let writes_to = text.split_once("print").is_some_and(|(_, rest)| rest.replace("||", "").contains('|'));
     writes_to || ["system", "getline", "@"].iter().any(|part| text.contains(part))

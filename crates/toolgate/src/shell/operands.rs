@@ -1,5 +1,5 @@
-//! Whether a command that only looks looks into its folder, as far as its words tell. Links are not followed here; which files they may be
-//! is told to those who can follow them.
+//! Whether a read-only command stays in its folder, judged by its words. Links are not followed here; the possible files are
+//! returned for a check that follows them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ impl SimpleCommand {
             && self.files().is_some_and(|files| files.iter().all(|file| path_stays(file, folder, included)))
     }
 
-    /// The words, and values of options, that may be files it looks at. `None` when that cannot be told.
+    /// The words and option values that may be files to read. `None` when that is unknown.
     #[must_use]
     pub fn files(&self) -> Option<Vec<&str>> {
         let Some((program, arguments)) = self.words.split_first() else { return Some(Vec::new()) };
@@ -42,7 +42,7 @@ impl SimpleCommand {
         Some(files)
     }
 
-    /// Whether it goes through folders and follows the links in them.
+    /// Whether the command walks folders and follows the links in them.
     fn follows_links(&self) -> bool {
         let Some((program, arguments)) = self.words.split_first() else { return false };
         let heads = || arguments.iter().map(|word| word.head.as_str());
@@ -68,7 +68,7 @@ impl SimpleCommand {
 enum Kind<'a> {
     NoFile,
     File(&'a str),
-    /// A file may be part of it, or be named by what it names.
+    /// It may contain a file name, or name a file with names in it.
     Unclear,
 }
 

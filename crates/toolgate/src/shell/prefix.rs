@@ -23,7 +23,7 @@ impl SimpleCommand {
         }
     }
 
-    /// Whether the words of a prefix stand in it where it cannot be told that they are data: then it may run them.
+    /// Whether the command contains the words of a prefix where they may not be data. It may then run them.
     #[must_use]
     pub fn could_hold(&self, prefix: &str) -> bool {
         // Most commands have no such words.
@@ -54,14 +54,14 @@ impl SimpleCommand {
             })
     }
 
-    /// Like [`could_hold`](Self::could_hold), but `*` in the pattern stands for anything.
+    /// Like [`could_hold`](Self::could_hold), but `*` in the pattern matches anything.
     #[must_use]
     pub fn could_hold_like(&self, pattern: &str) -> bool {
         let wanted = || pattern.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         !self.doubts.is_empty() && self.holds(&wanted(), Likeness::Pattern)
     }
 
-    /// Such words as texts, each of which may be the beginning of a command.
+    /// Such words as texts. A command may begin at each of them.
     pub fn held_texts(&self) -> impl Iterator<Item = String> {
         let texts = |at: usize| {
             let words = self.doubts.iter().skip(at).take(SHELL_RUNNER_WORDS_MAX);
@@ -136,10 +136,10 @@ impl Likeness {
         }
     }
 
-    /// Whether a command could receive these arguments first. With `skips`, options of its own may stand before each of them, as in
-    /// `npm --silent publish`; whether they take a value is not known.
+    /// Whether the first arguments of a command may be these. With `skips`, options may precede each of them, as in
+    /// `npm --silent publish`; whether these options take a value is unknown.
     fn could_continue(self, words: &[Word], wanted: &[String], skips: Skips) -> bool {
-        // The places at which the next one may stand.
+        // Possible positions of the next one.
         let mut places = vec![0];
         for (count, wanted) in wanted.iter().enumerate() {
             let may_skip = match skips {
@@ -154,7 +154,7 @@ impl Likeness {
                 .into_iter()
                 .filter(|at| words.get(*at).is_some_and(|word| self.could_be(word, wanted)))
                 .collect();
-            // It may become all the words that are still wanted.
+            // The word may expand to all remaining ones.
             if fitting.iter().any(|at| words.get(*at).is_some_and(|word| word.may_split)) {
                 return true;
             }
@@ -167,10 +167,10 @@ impl Likeness {
     }
 }
 
-/// Words that may stand between the words of a rule in a command.
+/// Words that a command may have between the words of a rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Skips {
-    /// Nothing.
+    /// None.
     Nothing,
     /// Options, but not before the first word.
     LaterOptions,
@@ -180,7 +180,7 @@ enum Skips {
     Anything,
 }
 
-/// Adds the places that are reached behind options.
+/// Adds the positions after options.
 fn skip(words: &[Word], wanted: &str, skips: Skips, places: &mut Vec<usize>) {
     let Some(first) = places.iter().min().copied() else { return };
     let mut reached = vec![false; words.len().min(first + SHELL_RUNNER_WORDS_MAX) + 1];
@@ -208,7 +208,7 @@ fn skip(words: &[Word], wanted: &str, skips: Skips, places: &mut Vec<usize>) {
     *places = (0..reached.len()).filter(|at| reached.get(*at) == Some(&true)).collect();
 }
 
-/// Programs that do what each of their operands names.
+/// Programs that act on each of their operands.
 const MAKING: [&str; 22] = [
     "ant", "bmake", "doit", "gmake", "gradle", "gradlew", "grunt", "gulp", "inv", "invoke", "just", "mage", "make",
     "mvn", "mvnw", "ninja", "nmake", "nox", "rake", "scons", "task", "waf",
@@ -264,7 +264,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// `npm publ`: the beginning of a subcommand is enough to `npm`, where no other begins so.
+    /// `npm publ`: `npm` accepts an unambiguous beginning of a subcommand.
     fn is_shortened(&self, words: &[Word]) -> bool {
         const WHOLE: [&str; 6] = ["install", "run", "dist", "exec", "test", "version"];
         let Some((wanted, rest)) = self.arguments.split_first() else { return false };

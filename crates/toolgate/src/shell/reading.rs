@@ -188,7 +188,7 @@ impl<'tree> Walk<'tree, '_> {
         }
         let name = nodes.iter().find(|node| node.kind() == "word").map(|node| text_of(*node, self.text));
         if let Some(name) = name.filter(|name| doubt::is_known(name)) {
-            return Err(Unreadable::because(format!("a function takes the name of the program `{}`", excerpt(name))));
+            return Err(Unreadable::because(format!("a function has the name of the program `{}`", excerpt(name))));
         }
         nodes.retain(|node| node.kind() != "word");
         self.go_on(&nodes, step);

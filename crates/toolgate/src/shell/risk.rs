@@ -139,13 +139,13 @@ impl Arguments<'_> {
         })
     }
 
-    /// Whether a word that is not known to its end may be one of these.
+    /// Whether a partly unknown word may be one of these.
     fn could_have(&self, names: &[&str]) -> bool {
         let is_open = |word: &&Word| word.literal.is_none();
         self.0.iter().filter(is_open).any(|word| names.iter().any(|name| word.could_be_option(name)))
     }
 
-    /// Whether a word may become any others.
+    /// Whether a word may expand to anything.
     fn may_split(&self) -> bool {
         self.0.iter().any(Word::may_be_any)
     }
@@ -184,14 +184,15 @@ fn danger(program: &str, arguments: &Arguments<'_>) -> Option<&'static str> {
             let is_recursive = arguments.has_letter('R')
                 || arguments.has(&["--recursive"])
                 || arguments.could_have(&["-R", "--recursive"]);
-            (is_recursive && arguments.0.iter().any(could_be_root)).then_some("it changes who may use every file")
+            (is_recursive && arguments.0.iter().any(could_be_root))
+                .then_some("it changes the permissions of every file")
         }
         other if other == "mkfs" || other.starts_with("mkfs.") => Some("`mkfs` erases a disk"),
         _ => None,
     }
 }
 
-/// Whether a word is the root of all files, or may be it: `/`, `//`, `/.`, `/x/..`, `/*` and what is only known when it runs.
+/// Whether a word is or may be the root folder: `/`, `//`, `/.`, `/x/..`, `/*`, and values only known at run time.
 fn could_be_root(word: &Word) -> bool {
     let Some(text) = word.literal.as_deref() else {
         let rest = word.head.trim_start_matches(['/', '.']);

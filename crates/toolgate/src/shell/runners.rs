@@ -323,7 +323,7 @@ pub(super) fn runs_words(program: &str, arguments: &[Word]) -> bool {
     marks.flat_map(|(_, marks)| marks.iter()).any(|mark| is_marked(arguments, mark))
 }
 
-/// Whether it only says what it is or what there is. Without arguments, most of them run a shell or read commands.
+/// Whether the command only prints its version or a list. Without arguments, most of them run a shell or read commands.
 fn shows_only(program: &str, arguments: &[Word]) -> bool {
     let [only] = arguments else { return false };
     match (program, only.literal.as_deref()) {
@@ -333,7 +333,7 @@ fn shows_only(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Programs with an argument with which they list what there is.
+/// Programs with an argument that makes them print a list.
 const SHOWING: [(&str, &str); 6] =
     [("at", "-l"), ("crontab", "-l"), ("perf", "list"), ("screen", "-ls"), ("tmux", "ls"), ("machinectl", "list")];
 
@@ -344,7 +344,7 @@ fn is_marked(arguments: &[Word], mark: &str) -> bool {
     })
 }
 
-/// Whether a subcommand may be this one. What is only known when it runs may be it, unless another is certain before it.
+/// Whether this may be the subcommand. An unknown word may be, unless another subcommand is certain before it.
 fn is_subcommand(arguments: &[Word], mark: &str) -> bool {
     let operands_max = if mark.len() == 1 { 1 } else { SUBCOMMAND_AT_MAX };
     let mut counted = 0;

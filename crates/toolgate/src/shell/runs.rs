@@ -1,6 +1,6 @@
-//! The commands that a wrapper's own options and words say, one function for each wrapper that has words of its own.
+//! The commands in the options and words of wrappers, with one function for each wrapper that has special rules.
 //!
-//! Which of several options counts differs between programs and their versions. So an option that names a command may stand there once only.
+//! Programs and versions differ in which of several equal options counts, so an option with a command may be given only once.
 
 use super::script::{Unreadable, Word};
 use super::wrapper_options::{Before, Wrapper};
@@ -10,12 +10,12 @@ use super::wrapper_options::{Before, Wrapper};
 pub(super) enum Run {
     /// A program and its words.
     Words(Vec<Word>),
-    /// A text that a shell reads.
+    /// A text for a shell.
     Text(String),
 }
 
 impl Run {
-    /// Words that are a command when there are any.
+    /// Words that form a command, if there are any.
     fn of_words(words: &[Word]) -> Vec<Self> {
         if words.is_empty() { Vec::new() } else { vec![Self::Words(words.to_vec())] }
     }
@@ -71,17 +71,17 @@ pub(super) fn after_dashes(words: &[Word]) -> &[Word] {
     }
 }
 
-/// Words that are put together with blanks and read again; `None` when there are none.
+/// Words that are joined with spaces and parsed again. `None` when there are none.
 pub(super) fn joined(wrapper: &str, words: &[Word]) -> Result<Option<String>, Unreadable> {
     let literals: Option<Vec<&str>> = words.iter().map(|word| word.literal.as_deref()).collect();
     let text = literals.ok_or_else(|| not_literal(wrapper))?.join(" ");
     Ok((!text.trim().is_empty()).then_some(text))
 }
 
-/// Commands that `find` runs for the files that it finds.
+/// Commands that `find` runs for its results.
 pub(super) struct Found {
     pub(super) runs: Vec<Run>,
-    /// Whether a word that is not known may be an action that runs something.
+    /// Whether an unknown word may be an action that runs something.
     pub(super) may_run: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn found_files(arguments: &[Word]) -> Found {
     while let Some(at) = rest.iter().position(|word| is(word, &["-exec", "-execdir", "-ok", "-okdir"])) {
         own.extend(rest.iter().take(at));
         rest = rest.get(at + 1..).unwrap_or_default();
-        // `+` ends a command only behind `{}`.
+        // `+` ends a command only after `{}`.
         let ends = |(at, word): (usize, &Word)| {
             let follows_mark = at.checked_sub(1).and_then(|at| rest.get(at)).is_some_and(|word| is(word, &["{}"]));
             is(word, &[";"]) || (is(word, &["+"]) && follows_mark)
@@ -109,7 +109,7 @@ pub(super) fn found_files(arguments: &[Word]) -> Found {
     Found { runs, may_run: may_act(&own) }
 }
 
-/// Whether a word that is not known may be `-exec`: it begins so, or it may be several words, or the end of a command follows.
+/// Whether an unknown word may be `-exec`: it begins so, may expand to several words, or the end of a command follows.
 fn may_act(words: &[&Word]) -> bool {
     let ends = words.iter().filter(|word| matches!(word.literal.as_deref(), Some(";" | "+"))).count();
     let unknown: Vec<&&Word> = words.iter().filter(|word| word.literal.is_none()).collect();
@@ -120,16 +120,16 @@ fn may_act(words: &[&Word]) -> bool {
     })
 }
 
-/// A word in which a wrapper puts something else in the place of `mark`.
+/// A word in which a wrapper replaces `mark`.
 fn replaced(word: &Word, mark: &str) -> Word {
     let Some((head, _)) = word.head.split_once(mark) else { return word.clone() };
     Word { raw: word.raw.clone(), literal: None, head: head.to_owned(), may_split: true }
 }
 
-/// `env -S 'program words'`: split like a shell does, but not read by one, and put before the words that follow.
+/// `env -S 'program words'`: split like shell words, but not run by a shell, and put before the words that follow.
 pub(super) fn split_string(text: &str, rest: &[Word]) -> Result<Run, Unreadable> {
     let split = shlex::split(text).filter(|_| !text.contains(['$', '\\', '#'])).ok_or_else(|| not_literal("env -S"))?;
-    // As arguments of another `env`, which is what they are.
+    // Parsed as the arguments of another `env`.
     let words = std::iter::once("env".to_owned())
         .chain(split)
         .map(|text| Word::plain(&text, &text))
@@ -137,7 +137,7 @@ pub(super) fn split_string(text: &str, rest: &[Word]) -> Result<Run, Unreadable>
     Ok(Run::Words(words.collect()))
 }
 
-/// `xargs program words`, with words behind them that it reads, or in the place of marks.
+/// `xargs program words`, with words from its input at the end, or in place of marks.
 pub(super) fn xargs_runs(before: &Before, rest: &[Word]) -> Vec<Run> {
     if rest.is_empty() {
         return Vec::new();
@@ -149,14 +149,14 @@ pub(super) fn xargs_runs(before: &Before, rest: &[Word]) -> Vec<Run> {
         let mark = if mark.is_empty() { "{}" } else { mark };
         words = words.iter().map(|word| replaced(word, mark)).collect();
     }
-    // With several of these options, which of them counts hangs on their order and on the program.
+    // With several of these options, the effective one depends on their order and on the program.
     if marks.len() != 1 || counts > 0 {
         words.push(Word::unknown(""));
     }
     vec![Run::Words(words)]
 }
 
-/// `parallel 'text' ::: words`: the text is read by a shell, with the words in the place of `{}` or behind it.
+/// `parallel 'text' ::: words`: a shell runs the text, with the words in place of `{}` or at the end.
 pub(super) fn parallel_runs(rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
     let end = rest.iter().position(|word| word.literal.as_deref().is_some_and(|text| text.starts_with(":::")));
     let text = joined("parallel", rest.get(..end.unwrap_or(rest.len())).unwrap_or_default())?;
@@ -164,11 +164,11 @@ pub(super) fn parallel_runs(rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
     if text.replace("{}", "").contains('{') {
         return Err(not_told("parallel", "only `{}` is understood as a place for a word"));
     }
-    // `{,}` is a word that the reader does not take for a literal one.
+    // The parser does not treat `{,}` as a literal word.
     Ok(vec![Run::Text(text.replace("{}", "{,}") + " {,}")])
 }
 
-/// `ssh host text`, and what its options run here.
+/// `ssh host text`, and the commands that its options run locally.
 pub(super) fn ssh_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
     let behind = wrapper.options(rest)?;
     let local = before.options.iter().chain(&behind.options).filter_map(|(name, value)| {
@@ -201,7 +201,7 @@ pub(super) fn watch_runs(before: &Before, rest: &[Word]) -> Result<Vec<Run>, Unr
     Ok(joined("watch", rest)?.map(Run::Text).into_iter().collect())
 }
 
-/// `script -c text file`, also with its options behind the file, and `script file program words`.
+/// `script -c text file`, also with options after the file, and `script file program words`.
 pub(super) fn script_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Result<Vec<Run>, Unreadable> {
     let is_option = |word: &&Word| word.head.starts_with('-') || word.head.is_empty();
     let behind = match rest.first().filter(is_option) {
@@ -235,7 +235,7 @@ pub(super) fn npx_runs(wrapper: &Wrapper, before: &Before, rest: &[Word]) -> Res
     Ok(texts.into_iter().map(|text| Run::Text(text.to_owned())).chain(Run::of_words(&words)).collect())
 }
 
-/// The text that a signal runs: `trap 'text' INT`. `None` when no handler is set.
+/// The text for a signal: `trap 'text' INT`. `None` when no handler is set.
 pub(super) fn trap_text(arguments: &[Word]) -> Result<Option<String>, Unreadable> {
     match after_dashes(arguments) {
         [] | [_] => Ok(None),
@@ -247,7 +247,7 @@ pub(super) fn trap_text(arguments: &[Word]) -> Result<Option<String>, Unreadable
     }
 }
 
-/// Letters of the flags of `su` and `runuser` that may stand before `c` in one word.
+/// Option letters of `su` and `runuser` that may precede `c` in one word.
 const USER_FLAGS: &str = "flmpP";
 
 /// Commands that run as another user: `su -c 'text' user`, and `runuser -u user program words`.

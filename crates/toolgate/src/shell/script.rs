@@ -30,7 +30,7 @@ pub struct SimpleCommand {
     /// Whether its purpose is to run commands that its words do not tell: `sh file`, `. file`, `… | sh`. Then it could be any command to a
     /// restriction.
     pub runs_unseen: bool,
-    /// Words in it of which it cannot be told that they are plain data, taken apart further: what it is given may be run.
+    /// Words that may not be plain data, split further. The program may run them.
     pub(super) doubts: Vec<Word>,
 }
 
@@ -83,7 +83,7 @@ impl Word {
         Self { raw: raw.to_owned(), literal: None, head: String::new(), may_split: true }
     }
 
-    /// Whether it is, or becomes when it runs, this option.
+    /// Whether the word is this option, or may expand to it.
     pub(super) fn could_be_option(&self, option: &str) -> bool {
         match &self.literal {
             Some(literal) => literal == option,
@@ -91,17 +91,17 @@ impl Word {
         }
     }
 
-    /// Whether it may become any words: it is an unquoted variable or the like.
+    /// Whether the word may expand to anything, such as an unquoted variable.
     pub(super) fn may_be_any(&self) -> bool {
         self.literal.is_none() && self.head.is_empty() && self.may_split && !self.names_files()
     }
 
-    /// Whether it begins with a pattern of file names, or with a home folder.
+    /// Whether the word begins with a file name pattern or a home folder.
     pub(super) fn names_files(&self) -> bool {
         self.literal.is_none() && self.raw.starts_with(['*', '?', '[', '~'])
     }
 
-    /// Whether it is one word with a slash in it, so that it is no option: `"$folder/src"`.
+    /// Whether it is one word with a slash, and so not an option: `"$folder/src"`.
     fn is_path(&self) -> bool {
         let after_slash = self.raw.rsplit_once('/').map(|(_, name)| name);
         !self.may_split && after_slash.is_some_and(|name| !name.contains(['}', ')', '`']))
@@ -129,7 +129,7 @@ impl SimpleCommand {
         words.fold(program_name(program).to_owned(), |text, word| text + " " + word)
     }
 
-    /// All that a restriction compares it as: as it is meant, and programs with subcommands also without the options before these.
+    /// All forms that a restriction compares: the command itself, and for programs with subcommands also without the options before them.
     #[must_use]
     pub fn readings(&self) -> Vec<String> {
         let mut readings = vec![self.normalised()];
@@ -144,7 +144,7 @@ impl SimpleCommand {
         readings
     }
 
-    /// `npm --silent publish` as `npm publish`: without the options at its beginning, and without the values that they may have.
+    /// `npm --silent publish` as `npm publish`: without leading options and their possible values.
     fn without_options(&self) -> Vec<String> {
         let Some((program, arguments)) = self.program().zip(self.words.get(1..)) else { return Vec::new() };
         let is_option = |word: &&Word| word.head.starts_with(['-', '+']);
@@ -162,13 +162,13 @@ impl SimpleCommand {
         vec![reading(bare.collect()), reading(rest.iter().collect())]
     }
 
-    /// Whether it may run more than its words tell for certain.
+    /// Whether the command may run more than its words show.
     #[must_use]
     pub fn may_run_more(&self) -> bool {
         self.runs_unseen || !self.doubts.is_empty()
     }
 
-    /// Takes it for one that runs only what its words tell.
+    /// Marks the command as running only what its words show.
     pub fn forget_more(&mut self) {
         self.runs_unseen = false;
         self.doubts.clear();

@@ -1,6 +1,6 @@
-//! Texts for `sed`, as far as is needed to tell that they run no program.
+//! Parses `sed` scripts far enough to decide that they run no program.
 
-/// Whether every command of a text is one that only edits: not `e`, `w`, `W`, `r`, `R` or a substitution with such a flag.
+/// Whether every command of a script only edits: no `e`, `w`, `W`, `r`, `R`, and no substitution with such a flag.
 pub(super) fn is_plain(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -13,7 +13,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     }
 }
 
-/// The rest behind one command. `None` when the command is not plain.
+/// The rest after one command. `None` when the command is not plain.
 fn command(text: &str) -> Option<&str> {
     let rest = address(text)?;
     let rest = match rest.trim_start().strip_prefix(',') {
@@ -42,7 +42,7 @@ fn command(text: &str) -> Option<&str> {
     }
 }
 
-/// The rest behind an address: a number, `$`, `/text/`, or none.
+/// The rest after an address: a number, `$`, `/text/`, or none.
 fn address(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix('/') {
         return part(rest, '/').map(|rest| rest.trim_start_matches(['I', 'M']));
@@ -60,13 +60,13 @@ fn end(text: &str) -> Option<&str> {
     (text.is_empty() || text.starts_with([';', '\n', '}'])).then_some(text)
 }
 
-/// The rest behind `/one/two/`.
+/// The rest after `/one/two/`.
 fn two_parts(text: &str) -> Option<&str> {
     let sign = text.chars().next().filter(char::is_ascii_punctuation).filter(|sign| *sign != '\\')?;
     part(part(text.get(1..)?, sign)?, sign)
 }
 
-/// The rest behind the next unescaped sign. A sign between brackets may be a letter of the pattern to one program and
+/// The rest after the next unescaped sign. A sign between brackets may be a letter of the pattern to one program and
 /// its end to another.
 fn part(text: &str, sign: char) -> Option<&str> {
     let mut letters = text.char_indices();

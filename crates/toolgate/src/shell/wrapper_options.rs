@@ -336,7 +336,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// The values of these options, as often as they stand there; empty where there is none.
+    /// All values of these options. Empty without any.
     pub(super) fn values<'a>(&'a self, names: &[&str]) -> impl Iterator<Item = &'a str> {
         let found = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
         found.map(|(_, value)| value.as_deref().unwrap_or_default())
@@ -371,7 +371,7 @@ impl Wrapper {
                     *last = Some(value);
                 }
             }
-            // What it splits stands in the place of the option, so that all that follows is read again.
+            // The split words replace the option, so all following words are parsed again.
             if self.name == "env" && before.values(&["S", "split-string"]).next().is_some() {
                 break;
             }

@@ -23,7 +23,7 @@ struct Inner {
     runs: Vec<Run>,
     /// Whether it runs something else besides.
     runs_unseen: bool,
-    /// Words that what it runs is given, and that could be a command there.
+    /// Additional arguments of the inner command that may form a command.
     besides: Vec<Word>,
 }
 
@@ -129,7 +129,7 @@ fn inner(words: &[Word]) -> Result<Option<Inner>, Unreadable> {
     }
 }
 
-/// The name of a program as the tables have it: without its folder, and without the `g` that some systems put before programs of GNU.
+/// The name of a program in the tables: without its folder, and without the `g` that some systems put before GNU programs.
 pub(super) fn plain_name(program: &str) -> String {
     let name = program_name(program).to_ascii_lowercase();
     match name.strip_prefix('g') {
@@ -138,7 +138,7 @@ pub(super) fn plain_name(program: &str) -> String {
     }
 }
 
-/// Programs that some systems have as `genv`, `gtimeout` and so on.
+/// Programs that some systems install as `genv`, `gtimeout` and so on.
 const GNU: [&str; 17] = [
     "awk", "chroot", "env", "find", "make", "nice", "nohup", "parallel", "sed", "sort", "split", "stdbuf", "tar",
     "time", "timeout", "xargs", "install",
@@ -221,7 +221,7 @@ fn wrapped(wrapper: &Wrapper, arguments: &[Word]) -> Result<Option<Inner>, Unrea
     Ok(Some(Inner { assignments, besides, runs_unseen, ..Inner::of(wrapping, runs) }))
 }
 
-/// Names of options that `bash` takes behind one dash too: `bash -rcfile x -c y` runs `y`.
+/// Long options that `bash` also accepts after a single dash: `bash -rcfile x -c y` runs `y`.
 const SHELL_LONG: [&str; 17] = [
     "debug",
     "debugger",
@@ -242,7 +242,7 @@ const SHELL_LONG: [&str; 17] = [
     "version",
 ];
 
-/// The text behind `-c`, and the words behind that.
+/// The text after `-c`, and the words after that.
 fn shell_text<'a>(shell: &str, arguments: &'a [Word]) -> Result<Option<(String, &'a [Word])>, Unreadable> {
     const LONG_FLAGS: [&str; 8] =
         ["--login", "--noprofile", "--norc", "--posix", "--restricted", "--verbose", "--noediting", "--help"];

@@ -113,7 +113,7 @@ const NEVER_ALLOWED: &[&str] = &[
     "TOOLGATE_IDE_TRUST",
 ];
 
-/// Decisions about trust that hold for this process alone: a wildcard does not mean them.
+/// Variables that set trust for this process. A wildcard does not cover them.
 const OF_THIS_PROCESS: &[&str] = &["TOOLGATE_TRUST_WORKSPACE", "TOOLGATE_IDE_TRUST"];
 
 /// The entry of `allowed` and `inheritEnv` that means every variable.
@@ -130,7 +130,7 @@ pub enum WhyReceived {
     PassedOn,
     /// The host has it, and `security.environmentVariableRedaction.allowed` names it.
     Allowed,
-    /// The host has it, and the server's `inheritEnv` names it.
+    /// The host has the variable, and `inheritEnv` of the server names it.
     Inherited,
     /// The server's own `env` has it.
     Declared,
@@ -158,7 +158,7 @@ impl fmt::Display for WhyReceived {
             Self::Mark => "tells the server who started it",
             Self::PassedOn => "passed on: not secret",
             Self::Allowed => "passed on: in `security.environmentVariableRedaction.allowed`",
-            Self::Inherited => "passed on: in its `inheritEnv`",
+            Self::Inherited => "passed on: listed in its `inheritEnv`",
             Self::Declared => "in its `env`",
         })
     }
@@ -211,7 +211,7 @@ impl fmt::Display for WhyHeldBack {
             Self::Blocked => "in `security.environmentVariableRedaction.blocked`",
             Self::Automation => "not known to be harmless, which automation asks for",
             Self::ShellFunction => "a shell function",
-            Self::NotAsked => "not asked for; name it in `inheritEnv` of the server",
+            Self::NotAsked => "not requested; add it to `inheritEnv` of the server",
             Self::OfProject => "from the `.env` file of the project; name it in `env` of the server",
         })
     }
@@ -253,7 +253,7 @@ fn owned<T>(named: BTreeMap<&str, T>) -> Vec<(String, T)> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PassedOn(BTreeMap<String, String>);
 
-/// The variables that one server inherits besides.
+/// Additional variables that one server inherits.
 pub(crate) fn inherited(
     host: &BTreeMap<String, String>,
     exceptions: &EnvExceptions,
@@ -330,7 +330,7 @@ struct Rules<'a> {
     exceptions: &'a EnvExceptions,
     automation: Automation,
     receiver: Receiver,
-    /// `inheritEnv` of the one server that is asked about.
+    /// `inheritEnv` of the server in question.
     inherit: &'a [String],
 }
 
@@ -388,7 +388,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether an entry of a list means a variable: its name or a glob, in any capitals.
+/// Whether a list entry (a name or a glob, in any case) covers a variable.
 fn is_like(entry: &str, upper_name: &str) -> bool {
     glob(&entry.trim().to_ascii_uppercase(), upper_name)
 }

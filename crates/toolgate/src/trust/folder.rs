@@ -98,7 +98,7 @@ pub struct Folder {
 /// Decides about the workspace folder: this run, the switch, the editor, the rules; the first that has something to say. When nobody has, a
 /// folder that brings nothing is trusted, and any other is undecided.
 ///
-/// An editor does not lift a kept denial, and an entry that changed since it was recorded is asked about as with a rule.
+/// An editor does not lift a saved denial. An entry that changed since it was recorded still needs a confirmation.
 ///
 /// `settings` has the layers of the person and the administrator in force, and what the folder brings beside them. `this_run` is the flag that
 /// decides for this run alone; the variable [`THIS_RUN_VARIABLE`] does the same.
@@ -138,7 +138,7 @@ fn decide(env: &HostEnv, settings: &Settings, path: &Path, this_run: Option<bool
     }
     let brings_something = settings.brought.is_something();
     let by_editor = editor_decision(env)?;
-    // An editor distrusts every folder it does not know. It matters only where there is something to distrust.
+    // An editor distrusts every unknown folder. That matters only for a folder with settings.
     if by_editor == Some(false) && brings_something {
         return Ok((FolderTrust::Untrusted, DecidedBy::Editor));
     }
@@ -158,7 +158,7 @@ fn decide(env: &HostEnv, settings: &Settings, path: &Path, this_run: Option<bool
     })
 }
 
-/// Whether the editor around us trusts the folder, when it says so.
+/// The editor's decision about the folder, if it made one.
 fn editor_decision(env: &HostEnv) -> Result<Option<bool>> {
     match env.vars.get(EDITOR_VARIABLE).map(String::as_str) {
         None | Some("") => Ok(None),
@@ -203,15 +203,15 @@ fn places(brought: &Brought) -> Vec<PathBuf> {
     brought.folder.clone().into_iter().chain(files).collect()
 }
 
-/// The trust in a workspace folder, as the rules of calls see it.
+/// The trust in a workspace folder, in the form that rules need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FolderStanding {
-    /// The folder brings nothing, and no decision about it was made.
+    /// The folder has no settings, and no decision about it was made.
     #[default]
     Unjudged,
     /// The person, an editor or a flag trusts it.
     Trusted,
-    /// It brings something and is not trusted. No command in it is allowed because it only looks.
+    /// The folder has settings and is not trusted. No command in it runs as read-only without a question.
     Distrusted,
 }
 
@@ -241,7 +241,7 @@ impl Folder {
         self.is_trusted() && self.by != DecidedBy::NothingBrought
     }
 
-    /// The trust as the rules of calls see it.
+    /// The trust in the form that rules need.
     pub fn standing(&self) -> FolderStanding {
         match (self.is_trusted(), self.is_vouched_for()) {
             (true, true) => FolderStanding::Trusted,

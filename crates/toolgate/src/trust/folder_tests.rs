@@ -84,7 +84,7 @@ fn the_first_who_has_something_to_say_decides() {
         (Said { flag: None, variable: None, switch: Some(false), ..all_against }, Trusted, "switched-off"),
         (Said { flag: None, variable: Some(""), switch: Some(false), ..all_against }, Trusted, "switched-off"),
         (Said { flag: None, variable: None, ..all_against }, Untrusted, "editor"),
-        // An editor does not lift what the person denied.
+        // An editor does not lift the person's denial.
         (Said { flag: None, variable: None, editor: Some("trusted"), ..all_against }, Untrusted, "rule"),
         (Said { editor: Some("trusted"), ..nobody }, Trusted, "editor"),
         (Said { editor: Some("trusted"), rule: Some("TRUST_FOLDER"), ..nobody }, Trusted, "editor"),
@@ -133,7 +133,7 @@ fn variables_say_one_of_two_words() {
     }
 }
 
-/// An editor that trusts a folder does not answer the question about an entry that is not what it was.
+/// An editor that trusts a folder does not answer the question about a changed entry.
 #[test]
 fn an_editor_does_not_confirm_an_entry_that_changed() {
     let (_folder, env, mut settings) = world(Said { editor: Some("trusted"), ..Said::default() });

@@ -101,7 +101,7 @@ impl Rules {
         Ok(Self { file, rules })
     }
 
-    /// Reads rules that another program wrote in the same form.
+    /// Reads rules of another program in the same format.
     ///
     /// # Errors
     /// As [`Rules::read`].

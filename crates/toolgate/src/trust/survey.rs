@@ -59,16 +59,16 @@ pub struct SurveyedServer {
     pub is_unasked: bool,
     /// What became of it since the folder was trusted.
     pub change: Option<EntryChange>,
-    /// The server of the same name that it stands in place of, when the folder is trusted.
+    /// The server of the same name that it replaces when the folder is trusted.
     pub replaces: Option<ReplacedServer>,
 }
 
-/// A server that the folder did not bring, and that it replaces.
+/// A server from elsewhere that the folder replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedServer {
-    /// The place where it is written.
+    /// The place of its entry.
     pub origin: SettingsOrigin,
-    /// Its command line, address or name; `None` when its entry is broken.
+    /// Its command line, address or name. `None` for an invalid entry.
     pub target: Option<String>,
 }
 
@@ -179,7 +179,7 @@ fn servers_of(layer: &SettingsLayer, settings: &Settings, folder: &Folder) -> Ve
     servers
 }
 
-/// The entry of a lower layer that does not come with the folder. The highest one counts.
+/// The entry of a lower layer that is not part of the folder. The highest one counts.
 fn replaced(layer: &SettingsLayer, name: &str, settings: &Settings) -> Option<ReplacedServer> {
     let own = settings.layers.iter().filter(|own| !own.is_of_workspace() && own.source < layer.source);
     let entries = own.flat_map(|own| own.settings.mcp_servers.iter().map(move |entry| (own, entry)));

@@ -293,7 +293,7 @@ fn unusual_use_is_flagged_and_told_once() {
     fs::remove_file(room.path("seen.jsonl")).unwrap();
     listening().record(&room.record("write"));
     assert_eq!(told.lock().unwrap().len(), expected.concat().len());
-    // A tool that was never called is news when its server is known for weeks, also to a process that finds only the log.
+    // The first call of a tool is unusual when its server has been in use for weeks, also for a process that finds only the log.
     for (days, tool, is_news) in [(7, "early", false), (8, "late", true), (0, "late", false), (0, "later", true)] {
         room.clock().advance(Duration::from_secs(days * 24 * 60 * 60));
         if tool == "later" {

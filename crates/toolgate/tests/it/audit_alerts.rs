@@ -1,4 +1,4 @@
-//! Limits of `audit.alerts`: which calls pass them, while they happen and afterwards, and who is told.
+//! Limits of `audit.alerts`: the calls that pass them, during a run and afterwards, and the reports.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ fn rules(room: &LogRoom, audit: &Value) -> AlertRules {
     AlertRules::of(&load(&room.env(), &LoadOptions::default()))
 }
 
-/// The log with these limits, and what it tells.
+/// The log with these limits, and its alerts.
 fn watched(room: &LogRoom, rules: &AlertRules) -> (FileAudit, Arc<Mutex<Vec<Alert>>>) {
     let told: Arc<Mutex<Vec<Alert>>> = Arc::default();
     let hears = Arc::clone(&told);
@@ -32,7 +32,7 @@ fn shown(alerts: &[Alert]) -> Vec<String> {
     alerts.iter().map(|alert| format!("{} {} {} > {}", alert.name, alert.tool, alert.value, alert.limit)).collect()
 }
 
-/// A call so many seconds after the one before it.
+/// A call some seconds after the previous one.
 type Call = (u64, fn(&mut AuditRecord));
 
 fn quick(_: &mut AuditRecord) {}

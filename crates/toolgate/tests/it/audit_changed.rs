@@ -156,7 +156,7 @@ fn a_log_taken_away_under_a_writer_shows_that() {
     assert!(audit.last_error().is_none());
     let expected = [
         "audit.jsonl:1: records 1 to 2 are missing before record 3",
-        "audit.jsonl:2: the log was begun anew here, though there was one before: its files are gone",
+        "audit.jsonl:2: a new log begins here: the files of an earlier log are gone",
     ];
     assert_eq!(room.findings(), expected);
 }
@@ -171,9 +171,9 @@ fn a_log_that_was_removed_is_missed() {
     let is_missed = findings.iter().all(|one| one.starts_with("audit: a log was begun at 20"));
     assert!(findings.len() == 1 && is_missed, "{findings:?}");
     room.audit().record(&room.record("two"));
-    let anew = "audit.jsonl:2: the log was begun anew here, though there was one before: its files are gone";
+    let anew = "audit.jsonl:2: a new log begins here: the files of an earlier log are gone";
     assert_eq!(room.findings(), [anew]);
-    // A new log on purpose: the note of the old one is taken away with it.
+    // A new log on purpose: the note about the old one is removed too.
     fs::remove_dir_all(room.path("")).unwrap();
     fs::remove_file(room.user().join("audit-begun.json")).unwrap();
     room.audit().record(&room.record("three"));

@@ -92,7 +92,7 @@ fn changes_stand_among_calls_and_are_picked_by_time_and_session() {
     }
 }
 
-/// A change of the lines of the log.
+/// Changes to the lines of the log.
 type Edit = fn(&mut Vec<String>);
 
 #[test]

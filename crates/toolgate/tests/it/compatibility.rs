@@ -1,11 +1,11 @@
-//! The page about compatibility with Gemini CLI: every row is shown by something, and every test it names exists.
+//! The page about compatibility with Gemini CLI: every row names a test or command, and every named test exists.
 
 use std::path::{Path, PathBuf};
 
 /// The page.
 const PAGE: &str = include_str!("../../../../docs/compatibility-gemini-cli.md");
 
-/// Prefixes of test names, each with the folder in which their paths begin.
+/// Prefixes of test names, each with its source folder.
 const FOLDERS: [(&str, &str); 9] = [
     ("toolgate-cli::it", "crates/toolgate-cli/tests/it"),
     ("toolgate-cli::partners", "crates/toolgate-cli/tests/partners"),
@@ -18,7 +18,7 @@ const FOLDERS: [(&str, &str); 9] = [
     ("toolgate", "crates/toolgate/src"),
 ];
 
-/// The last cell of every row that is about a capability, with the first one.
+/// The first and the last cell of every capability row.
 fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
     let (told, _) = PAGE.split_once("\n## Declined").expect("what is declined stands last");
     let rows = told
@@ -33,7 +33,7 @@ fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
     cells.collect()
 }
 
-/// Whether there is such a test.
+/// Whether the test exists.
 fn exists(folder: &str, path: &str) -> bool {
     let Some((module, name)) = path.rsplit_once("::") else { return false };
     let below: PathBuf = module.split("::").collect();

@@ -1,4 +1,4 @@
-//! A host as the README builds it: what cannot be read is refused, and everything that is written holds.
+//! A host built as in the README: broken files are refused, and all settings count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use toolgate_testkit::{Behaviour, Script, ToolScript};
 use crate::lifecycle_room::in_time;
 use crate::support::{LONG, Room};
 
-/// The README's program, with a server and arguments of the test's choice.
+/// The program of the README, with a server and arguments chosen by the test.
 async fn run(env: &HostEnv, tool: &str, arguments: Value) -> Result<CallOutcome> {
     let env = env.clone();
     // README: begin
@@ -106,7 +106,7 @@ async fn rules_that_cannot_be_used_are_never_taken() {
     let live = LiveSettings::read(env.clone(), SetupOptions::default()).map(drop);
     assert_eq!(live.unwrap_err().kind(), ErrorKind::Policy);
 
-    // The rules of such a book deny every call, even for a caller that ignores the error.
+    // The rules of a broken book deny every call, even for a caller that ignores the error.
     let permissions = toolgate::policy::Permissions::new(broken.rulebook().policy);
     let careless =
         Host::builder(setup.env.clone()).call_rules(CallRules { permissions, ..CallRules::default() }).build();
@@ -171,7 +171,7 @@ async fn a_confirmer_that_is_set_is_asked() {
     }
 }
 
-/// The lines of the README are those that were run.
+/// The lines in the README are the lines that ran.
 #[test]
 fn the_readme_shows_what_was_run() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();

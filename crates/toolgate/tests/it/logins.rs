@@ -41,7 +41,7 @@ async fn metadata_is_found_wherever_it_may_be() {
         Case::new("in the settings", old().issuer(|issuer| issuer.metadata.clear())).oauth(json!({
             "authorizationUrl": "$ORIGIN/authorize", "tokenUrl": "$ORIGIN/token", "registrationUrl": "$ORIGIN/register",
         })),
-        // The example of the request: where a client is registered is learned from the authorization server.
+        // The authorization server names the registration endpoint.
         Case::new("in the settings, without a client", old()).oauth(json!({
             "enabled": true, "authorizationUrl": "$ORIGIN/authorize", "tokenUrl": "$ORIGIN/token", "scopes": ["read"],
         })),

@@ -1,4 +1,4 @@
-//! A tool that a program keeps: whether a call needs a confirmation, what an answer lasts for, and which tools may be used at all.
+//! A tool that a program keeps: whether a call needs a confirmation, the duration of an answer, and the usable tools.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn room() -> Room {
     Room::new().server("fs", &script)
 }
 
-/// A host whose own confirmer refuses, so that every yes is one that the program gave before.
+/// A host with a confirmer that refuses, so that only answers of the program count.
 async fn host(room: &Room) -> (Host, Arc<Person>) {
     let person = Person::who_says(Confirmation::Refuse { reason: None });
     let rules = CallRules { lasting: Lasting::Always, presence: Presence::Interactive, ..person.rules() };

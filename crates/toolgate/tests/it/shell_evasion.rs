@@ -1,4 +1,4 @@
-//! Ways around a rule that denies a command: each row is decided, and run under two shells to prove what it really runs.
+//! Ways around a rule that denies a command. Each row is decided, and run under two shells to prove its effect.
 //!
 //! Without namespaces, the rows are decided but not run. The tests that run them say so on standard error, which
 //! nextest shows for them also when they pass.
@@ -12,20 +12,20 @@ use toolgate_testkit::shell_room::ShellRun;
 use crate::shell_rows::{Wanted, decide, policy, rows, run_all};
 
 const EVASION: &str = include_str!("../fixtures/shell/evasion.txt");
-/// Rows whose denial does not hold, since what stands in files is not looked into.
+/// Rows with a denial that does not hold, because the contents of files are not read.
 const DECLINED: &str = include_str!("../fixtures/shell/declined.txt");
 const ORDINARY: &str = include_str!("../fixtures/shell/ordinary.txt");
 
-/// Rows that have to be proven under at least one shell, with programs that every Debian has.
+/// Rows that must be proven under at least one shell, with programs that every Debian has.
 const PROVEN_MIN: usize = 400;
 
-/// Rows of which a denial is asserted but no run anywhere, at most: they need a terminal, a daemon, another user or a rare program.
+/// Maximum rows with a denial but no run anywhere: they need a terminal, a daemon, another user or a rare program.
 const UNPROVEN_MAX: usize = 120;
 
-/// Rows whose program is there and runs them otherwise than they say, at most: versions of programs differ.
+/// Maximum rows with a program that runs differently here: versions of programs differ.
 const DIFFERENT_MAX: usize = 20;
 
-/// Ordinary rows, at least.
+/// Minimum ordinary rows.
 const ORDINARY_MIN: usize = 200;
 
 /// Commands that are denied while ordinary ones are allowed.
@@ -106,7 +106,7 @@ fn every_way_around_it_runs_what_is_denied() {
             None if is_as_said => proven += 1,
             None if row.shells == "any" => *unproven.entry("rights or a terminal").or_default() += 1,
             Some(program) if !is_there || row.shells == "any" => *unproven.entry(program).or_default() += 1,
-            // Another version of a program may run otherwise; the denial is asserted all the same.
+            // Another version of a program may behave differently; the denial is asserted all the same.
             Some(_) if !is_as_said => different.push(row.command.as_str()),
             Some(_) => {}
             None => wrong.push(format!("{}, not {found}: {} ({} {})", row.shells, row.command, sh.said, bash.said)),
@@ -123,14 +123,14 @@ fn every_way_around_it_runs_what_is_denied() {
     assert!(count <= DIFFERENT_MAX, "{count} rows are run otherwise by what is there:\n{}", different.join("\n"));
 }
 
-/// A row is only evidence where its run is asserted. Which programs are installed does not count: the table is the same everywhere.
+/// A row is evidence only if its run is asserted. Installed programs do not matter: the table is the same everywhere.
 #[test]
 fn most_rows_say_where_they_run() {
     let unproven = evasions(EVASION).iter().filter(|row| row.shells == "any").count();
     assert!(unproven <= UNPROVEN_MAX, "{unproven} rows are never proven; at most {UNPROVEN_MAX} may be");
 }
 
-/// When one of these is held back, it belongs among the rows whose denial holds.
+/// A row that is stopped belongs among the rows with a denial that holds.
 #[test]
 fn what_is_declined_is_let_through_or_asked_about() {
     for row in evasions(DECLINED) {
@@ -141,7 +141,7 @@ fn what_is_declined_is_let_through_or_asked_about() {
     }
 }
 
-/// Whether it started what a prefix means.
+/// Whether the command of a prefix was started.
 fn reaches(run: &ShellRun, prefix: &str) -> bool {
     let flags = |words: &[String]| {
         let letters: String = words.iter().filter(|word| word.starts_with('-')).map(String::as_str).collect();
@@ -208,7 +208,7 @@ fn ordinary_commands_run_what_is_allowed_and_nothing_else() {
     }
 }
 
-/// Builtins, and programs that do no harm: they run for real.
+/// Builtins and harmless programs, which really run.
 fn is_always_there(program: &str) -> bool {
     const REAL: &str = "ls cat head tail wc grep find sort uniq cut tr diff cmp stat file du df pwd date whoami uname basename dirname \
         realpath which seq tee sed awk tar mkdir touch cp mv ln chmod rm rmdir echo printf test [ true sleep expr env id hostname nproc \

@@ -1,4 +1,4 @@
-//! Random command lines out of a grammar of wrappers: whatever one of them really runs is held back by a rule that denies it.
+//! Random command lines from a grammar of wrappers: a rule that denies a command stops every line that really runs it.
 
 use toolgate::policy::{Decision, Mode};
 use toolgate_testkit::shell_room::lines::{Milder, compare, line};
@@ -8,19 +8,19 @@ use toolgate_testkit::shell_room_path;
 use crate::audit_processes::how_many;
 use crate::shell_rows::{decide, policy};
 
-/// About twenty seconds of two rooms, unless `SHELL_LINES` says otherwise.
+/// Lines for about twenty seconds of two rooms, unless `SHELL_LINES` is set.
 const LINES: u64 = 1_200;
 
-/// Rooms in which lines run at a time.
+/// Rooms that run lines in parallel.
 const ROOMS: usize = 2;
 
-/// Most bytes that choose one line.
+/// Maximum bytes that choose one line.
 const BYTES_MAX: usize = 48;
 
 /// Share of the lines that must run something, so that the grammar is not mostly nonsense: one in this many.
 const RUNNING_SHARE: usize = 2;
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers, equal in every run.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! Rows about shell commands: what rules decide about one, and what it runs in a room of its own.
+//! Rows about shell commands: the decision of the rules, and the commands that really run.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -73,7 +73,7 @@ pub(crate) fn decide(policy: &Policy, command: &str, mode: Mode) -> Decision {
     verdict.decision
 }
 
-/// A command with what it needs around it.
+/// A command with its environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) command: String,

@@ -1,4 +1,4 @@
-//! `toolgate audit check`: the calls of the record, held against the limits of `audit.alerts`.
+//! `toolgate audit check`: compares recorded calls with the limits of `audit.alerts`.
 
 use clap::Args;
 use jiff::Timestamp;
@@ -16,17 +16,17 @@ use crate::limits::AUDIT_NAME_CHARS_MAX;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Find calls that pass a limit of `audit.alerts`
+/// Find recorded calls that passed a limit of `audit.alerts`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The limits are those of your settings and the administrator's. Ends with 9 when a call passes one, so it fits into a timer.
+    after_help = "The limits are those of your settings and the administrator's. Exit code 9 when a call passed one, so that a timer can run it.
 
 Examples:
   toolgate audit check
   toolgate audit check --since 24h --json"
 )]
 pub(crate) struct Arguments {
-    /// Calls since then: `15m`, `24h`, `7d` ago, or a time such as `2026-01-02T03:04:05Z`
+    /// Only calls since then: `15m`, `24h`, `7d` ago, or a time such as `2026-01-02T03:04:05Z`
     #[arg(long, value_name = "WHEN", default_value = "1h")]
     since: String,
 }
@@ -49,7 +49,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let (limits, problems) = (rules.len(), rules.problems.clone());
     let mut alerts: Vec<Alert> = Vec::new();
     let mut replay = AlertReplay::new(rules);
-    // Older calls tell since when a server is used.
+    // Older calls show how long a server has been in use.
     let unreadable = AuditLog::open(session.env())?.each(&Query::default(), |call| {
         let passed = replay.add(&call);
         if call.at >= since && call.has_ended() {
@@ -71,7 +71,7 @@ fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
     tell_unreadable(session, unreadable);
     let printer = &mut session.printer;
     if limits == 0 {
-        printer.talk().line("no limits are set: `audit.alerts` of your settings has none");
+        printer.talk().line("no limits are set: `audit.alerts` is empty");
         return Ok(());
     }
     if alerts.is_empty() {
@@ -89,7 +89,7 @@ fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
     Ok(())
 }
 
-/// The measured value and the limit, in words.
+/// The measured value and the limit, as text.
 pub(crate) fn words(alert: &Alert) -> String {
     let (value, limit) = (alert.value, alert.limit);
     match alert.measure {

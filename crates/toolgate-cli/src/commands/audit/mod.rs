@@ -1,4 +1,4 @@
-//! `toolgate audit …`: the record of all calls. Nothing is started, and only `check` reads settings.
+//! `toolgate audit …`: the record of all calls. No server is started, and only `check` reads settings.
 
 pub(crate) mod check;
 pub(crate) mod show;

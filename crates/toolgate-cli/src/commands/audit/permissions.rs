@@ -1,4 +1,4 @@
-//! `toolgate audit show --permissions`: changes of what is permitted, with person, time and reason.
+//! `toolgate audit show --permissions`: changes of permissions, with person, time and reason.
 
 use toolgate::RawJson;
 use toolgate::audit::{AuditLog, Query, StoredChange};
@@ -13,7 +13,7 @@ use crate::limits::{AUDIT_ABOUT_CHARS_MAX, AUDIT_IMPACT_SHOWN_MAX};
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Shows the changes that are wanted.
+/// Prints the changes that match the options.
 pub(super) fn run(session: &mut Session, query: &Query) -> Result<Ending> {
     let mut changes: Vec<StoredChange> = Vec::new();
     let unreadable = AuditLog::open(session.env())?.each_change(query, |change| {
@@ -37,7 +37,7 @@ pub(super) fn run(session: &mut Session, query: &Query) -> Result<Ending> {
     tell_unreadable(session, unreadable);
     let printer = &mut session.printer;
     if changes.is_empty() {
-        printer.talk().line("no such changes of permissions are recorded");
+        printer.talk().line("no matching changes of permissions are recorded");
         return Ok(Ending::Done);
     }
     let headings = ["TIME", "BY", "CHANGE", "SUBJECT", "ABOUT"];
@@ -81,7 +81,7 @@ fn about(change: &StoredChange) -> String {
     let reason = change.reason.as_ref().map(|reason| format!("reason: {reason}"));
     let impact = change.impact.as_ref().map(|impact| {
         let (different, calls, days) = (impact.different, impact.calls, impact.days);
-        format!("decides {different} of {calls} calls of the last {days} days otherwise")
+        format!("decides {different} of {calls} calls of the last {days} days differently")
     });
     let cases = change.impact.iter().flat_map(|impact| impact.cases.iter().take(AUDIT_IMPACT_SHOWN_MAX));
     let cases = cases.map(|case| format!("{} of {}: {} → {}", case.tool, case.server, case.was, case.now));

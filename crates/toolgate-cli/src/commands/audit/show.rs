@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// Only the last so many of them
     #[arg(long, value_name = "COUNT", help_heading = "Which calls")]
     last: Option<usize>,
-    /// Changes of permissions instead of calls: grants, trust, modes, rules, settings, with who, when and why
+    /// Show changes of permissions instead of calls: grants, trust, modes, rules and settings, with who, when and why
     #[arg(long, conflicts_with_all = ["tool", "outcome", "decision", "asker"])]
     permissions: bool,
 }

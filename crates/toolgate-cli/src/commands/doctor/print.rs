@@ -171,7 +171,7 @@ impl Report<'_> {
         }
         if checkup.hidden.len() > LIKE_LINES_MAX {
             let more = checkup.hidden.len() - LIKE_LINES_MAX;
-            self.line(Mark::Plain, "hidden", &format!("{more} more tools; `toolgate tools --all` says why"))?;
+            self.line(Mark::Plain, "hidden", &format!("{more} more tools; `toolgate tools --all` gives the reasons"))?;
         }
         for problem in &checkup.problems {
             self.line(Mark::Bad, "problem", problem)?;

@@ -32,7 +32,7 @@ pub(crate) struct Checkup {
     pub(crate) environment: ChildVariables,
     pub(crate) offers: Option<String>,
     pub(crate) problems: Vec<String>,
-    /// Tools that its lists hide, and why.
+    /// Tools that the lists of the server hide, each with the reason.
     pub(crate) hidden: Vec<String>,
     pub(crate) error: Option<String>,
     pub(crate) stderr: String,
@@ -74,7 +74,7 @@ impl Checkup {
             waits: false,
             trust: match (config.trust, config.comes_with_folder()) {
                 (true, false) => "set: its tools need no confirmation",
-                (true, true) => "written by the folder, which has no say in it: its tools need a confirmation",
+                (true, true) => "ignored, because a folder sets it: its tools need a confirmation",
                 (false, _) => "not set",
             },
             policy: policy(config, configured),

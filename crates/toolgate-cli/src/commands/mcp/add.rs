@@ -140,7 +140,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let was_empty = Written::read(session).is_folder_empty(session.env());
     let key = ["mcpServers", arguments.name.as_str()];
     let mut action = Action::Added;
-    let subject = format!("MCP server {} written into {}", arguments.name, target.words);
+    let subject = format!("MCP server {} added to {}", arguments.name, target.words);
     arguments.reason.edit_settings(session, (&target, &subject), |text| {
         action = if edit::has(text, &key)? { Action::Updated } else { Action::Added };
         edit::set(text, &key, &entry.value).map(Some)

@@ -32,7 +32,8 @@ use crate::similar::did_you_mean;
 /// Take over servers from other clients
 ///
 /// Reads the files of Gemini CLI, Claude Desktop, Claude Code, VS Code, Cursor, Codex, goose and Zed, shows what it would add
-/// and asks. What restricts in the settings of Gemini CLI comes along with its servers. A server that is there already is never changed without `--replace`. Off a terminal, `--yes` answers the question.
+/// and asks. With servers of Gemini CLI it also takes over the restrictions in its settings. An existing server is changed only with `--replace`.
+/// Without a terminal, `--yes` answers the question.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -128,7 +129,7 @@ fn target(session: &Session, arguments: &Arguments) -> Result<Target> {
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     servers: usize,
-    /// Whether restrictions come along.
+    /// Whether the import contains restrictions.
     restricts: bool,
 }
 

@@ -12,11 +12,11 @@ use super::import_taken::{FolderTaken, PolicyTaken, Taken};
 use crate::error::{CommandError, Result};
 use crate::exit_code::Ending;
 
-/// Only the person may read and write there.
+/// File mode: only the owner may read and write.
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// Writes policies and decisions about folders. What is there already stays.
+/// Writes policies and decisions about folders. Existing files and decisions stay.
 pub(crate) fn write_beside(env: &HostEnv, taken: &Taken) -> Result<()> {
     taken.policies.iter().filter(|policy| !policy.is_there).try_for_each(write_policy)?;
     taken.folders.iter().try_for_each(|folder| decide(env, folder))

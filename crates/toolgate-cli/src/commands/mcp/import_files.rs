@@ -19,7 +19,7 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// What is in it.
     pub(crate) imported: Imported,
-    /// Whether it stands in the workspace folder.
+    /// Whether the file is in the workspace folder.
     pub(crate) is_of_folder: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Rules that follow from the settings of Gemini CLI, as a policy file: there they stand at other priorities than here, so that beside policies that
-//! are taken over the same lists would hold back less.
+//! Rules that follow from the settings of Gemini CLI, as a policy file. Its lists have other priorities there than here.
+//! Beside imported policies, the same lists as settings would therefore restrict less.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ const NOT_ALLOWED: u16 = 290;
 const CORE_TOOL: u16 = 250;
 const NOT_CORE: u16 = 240;
 
-/// The modes in which `tools.core` counts there.
+/// Modes in which `tools.core` counts in Gemini CLI.
 const WORKING: &str = "modes = [\"default\", \"autoEdit\", \"yolo\"]\n";
 
-/// Its names of tools that the built-in server has.
+/// Gemini CLI names of tools that the built-in server has.
 const TOOLS: [&str; 9] = [
     "read_file",
     "list_directory",
@@ -34,20 +34,20 @@ const TOOLS: [&str; 9] = [
 /// Items that the import carries over besides settings keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beside {
-    /// There are policies.
+    /// Policies are imported.
     pub(crate) policies: bool,
-    /// Something stays behind: what is permitted there may be forbidden by it.
+    /// Something is not imported, and it may deny what another rule permits.
     pub(crate) losses: bool,
 }
 
-/// The rules, as the text of a file; nothing when the settings themselves say all of it.
+/// The rules as TOML. `None` when the imported settings keys restrict enough by themselves.
 pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<String> {
     let permits = if beside.losses { "ask" } else { "allow" };
     let mut text = String::from(
-        "# What the settings of Gemini CLI hold back, at the priorities they have there. Made by `toolgate mcp import`.\n",
+        "# Restrictions from the settings of Gemini CLI, with the priorities that they have there. Written by `toolgate mcp import`.\n",
     );
     let before = text.len();
-    // Wherever permissions stand at the priorities of that program, this has to stand above them.
+    // Imported allows keep the priorities of Gemini CLI, so these restrictions must have higher ones.
     if beside.policies || restrictions.narrows_the_shell() || restrictions.core_tools.is_some() {
         for entry in restrictions.confirmation_required.iter().filter(|entry| !entry.contains('(')) {
             rule(&mut text, "", entry, ("ask", CONFIRMATION_REQUIRED), "");
@@ -88,7 +88,7 @@ fn is_shell(entry: &str) -> bool {
     matches!(entry, "run_shell_command" | "ShellTool") || shell_command(entry).is_some()
 }
 
-/// A permission of one entry of a list for the built-in server. What cannot be said in a rule permits nothing.
+/// An allow rule for one list entry and the built-in server. An entry that no rule can express permits nothing.
 fn built_in(text: &mut String, entry: &str, (permits, priority): (&str, u16), more: &str) {
     let (name, _) = entry.split_once('(').unwrap_or((entry, ""));
     if !TOOLS.contains(&name) {
@@ -113,7 +113,7 @@ fn rule(text: &mut String, server: &str, tool: &str, (decision, priority): (&str
     ));
 }
 
-/// A text as TOML writes it, which is as JSON does but for one character.
+/// A TOML string. TOML escapes the same characters as JSON, and DEL.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

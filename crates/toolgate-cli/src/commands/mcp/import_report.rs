@@ -63,7 +63,7 @@ fn heading(printer: &mut Printer, line: &Line<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints what comes along, and what does not.
+/// Prints the restrictions that are imported, and those that are not.
 pub(crate) fn print_taken(printer: &mut Printer, taken: &Taken) -> io::Result<()> {
     let paint = printer.paint();
     let add = paint.green("+").to_string();

@@ -18,13 +18,13 @@ use super::import_there::OfExtensions;
 use crate::commands::mcp::import_files::{Source, text_of};
 use crate::commands::mcp::scope::Target;
 
-/// The file of decisions about folders, beside the settings.
+/// Name of the file with decisions about folders, beside the settings.
 const FOLDERS_FILE: &str = "trustedFolders.json";
 
 /// Everything that is imported besides the servers, and everything that is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Keys of the settings.
+    /// Settings keys.
     pub(crate) keys: Vec<KeyTaken>,
     /// Policy files.
     pub(crate) policies: Vec<PolicyTaken>,
@@ -39,7 +39,7 @@ pub(crate) struct Taken {
 /// A key of the settings.
 #[derive(Debug)]
 pub(crate) struct KeyTaken {
-    /// Such as `tools.exclude`.
+    /// The key, such as `tools.exclude`.
     pub(crate) key: &'static str,
     pub(crate) change: KeyChange,
 }
@@ -74,12 +74,12 @@ impl KeyTaken {
 /// A policy file.
 #[derive(Debug)]
 pub(crate) struct PolicyTaken {
-    /// The policy file of Gemini CLI.
+    /// Path of the policy file of Gemini CLI.
     pub(crate) from: PathBuf,
-    /// The policy file to be written.
+    /// Path of the policy file to write.
     pub(crate) to: PathBuf,
     pub(crate) text: String,
-    /// Whether the same text is there already.
+    /// Whether that file exists with the same text.
     pub(crate) is_there: bool,
 }
 
@@ -99,9 +99,10 @@ impl Taken {
             let mut policies = Vec::new();
             if is_of_person {
                 let theirs = source.imported.restrictions.names_policies;
-                let names = [(theirs, "the settings there"), (listed(text, "policyPaths").is_some(), "your settings")];
+                let names =
+                    [(theirs, "the imported settings"), (listed(text, "policyPaths").is_some(), "your settings")];
                 let whose = names.into_iter().filter(|(is_named, _)| *is_named).map(|(_, whose)| whose);
-                taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names others")));
+                taken.lost.extend(whose.map(|whose| format!("policies: `policyPaths` of {whose} names other files")));
                 policies = taken.policies_beside(&source.path, env);
                 taken.folders_beside(&source.path, env);
             }
@@ -115,7 +116,7 @@ impl Taken {
             match rules {
                 Some(rules) if is_of_person => taken.policy(&source.path, "settings.toml", rules, env),
                 Some(_) => taken.lost.push(
-                    "what `tools.core` and `tools.allowed` deny besides; only your own settings can hold it".to_owned(),
+                    "denials that follow from `tools.core` and `tools.allowed`: only your own settings can contain them".to_owned(),
                 ),
                 None => {}
             }
@@ -123,7 +124,7 @@ impl Taken {
         taken
     }
 
-    /// Whether there is nothing to tell of.
+    /// Whether there is nothing to report.
     pub(crate) const fn is_empty(&self) -> bool {
         let is_nothing_taken = self.keys.is_empty() && self.policies.is_empty() && self.folders.is_empty();
         is_nothing_taken && self.lost.is_empty() && self.noted.is_empty()
@@ -164,7 +165,7 @@ impl Taken {
         let outdated = restrictions.outdated.iter();
         self.lost.extend(outdated.map(|(key, now)| format!("`{key}` of an old version, now called `{now}`")));
         if !restrictions.allowed_tools.is_empty() {
-            self.noted.push("`tools.allowed`: what runs without a question is for you to say again".to_owned());
+            self.noted.push("`tools.allowed`: decide again which tools run without a question".to_owned());
         }
     }
 
@@ -193,16 +194,16 @@ impl Taken {
         }
     }
 
-    /// A list of all there may be: beside another one it cannot be taken over.
+    /// Takes over a list that names everything allowed. It cannot be combined with an existing one.
     fn narrowed(&mut self, key: &'static str, wanted: Option<Vec<String>>, text: &str) {
         let Some(wanted) = wanted else { return };
         match listed(text, key) {
             None if self.keys.iter().any(|one| one.key == key) => {
-                self.lost.push(format!("`{key}`, of which there are two"))
+                self.lost.push(format!("`{key}`: two imported files set it"))
             }
             None => self.keys.push(KeyTaken { key, change: KeyChange::Added(wanted) }),
             Some(there) if there.iter().all(|entry| wanted.contains(entry)) => {}
-            Some(_) => self.lost.push(format!("`{key}`, because your settings have another list there")),
+            Some(_) => self.lost.push(format!("`{key}`: your settings have a different list")),
         }
     }
 
@@ -231,15 +232,13 @@ impl Taken {
                     Some(trouble) => self.lost.push(format!("{}: {trouble}", path.display())),
                 },
                 (Ok(None), _) => {}
-                (Ok(Some(_)), None) | (Err(_), _) => {
-                    self.lost.push(format!("{}, which cannot be read", path.display()))
-                }
+                (Ok(Some(_)), None) | (Err(_), _) => self.lost.push(format!("{}: it cannot be read", path.display())),
             }
         }
         if self.lost.len() > before {
             for policy in found.extract_if(.., |policy: &mut PolicyTaken| permits(&policy.text, &policy.from)) {
                 let from = policy.from.display();
-                self.lost.push(format!("{from}: it permits what a policy that stays behind may forbid"));
+                self.lost.push(format!("{from}: it permits calls that a policy which is not imported may deny"));
             }
         }
         found
@@ -255,7 +254,7 @@ impl Taken {
         let there = text_of(&to).ok().flatten();
         if there.as_ref().is_some_and(|there| *there != text) || (there.is_none() && to.exists()) {
             let (to, from) = (to.display(), from.display());
-            self.lost.push(format!("{from}: {to} is there already and says something else"));
+            self.lost.push(format!("{from}: {to} already exists and has other content"));
             return None;
         }
         Some(PolicyTaken { from: from.to_owned(), to, text, is_there: there.is_some() })
@@ -278,15 +277,12 @@ impl Taken {
                 self.folders.push(FolderTaken { path: rule.path.clone(), level: rule.level });
             } else {
                 let path = rule.path.display();
-                self.noted.push(format!(
-                    "{} for {path}: `toolgate trust {path}` looks at what it brings and asks",
-                    rule.level
-                ));
+                self.noted.push(format!("{} for {path}: review the folder with `toolgate trust {path}`", rule.level));
             }
         }
     }
 
-    /// Writes the keys into the text of the settings.
+    /// Adds the keys to the text of the settings.
     pub(crate) fn write_keys(&self, text: String) -> Result<String, EditError> {
         self.keys.iter().try_fold(text, |text, taken| {
             let path: Vec<&str> = taken.key.split('.').collect();
@@ -308,7 +304,8 @@ impl Source {
     pub(crate) fn without_trust_for(&mut self, lost: &[String]) {
         for server in &mut self.imported.servers {
             if server.server.trust.take().is_some_and(|trust| trust.value) {
-                let message = format!("not trusted here, because this is not taken over: {}", lost.join("; "));
+                let message =
+                    format!("not trusted here, because these restrictions are not imported: {}", lost.join("; "));
                 server.notes.push(Note { kind: NoteKind::Lost, key: "trust".to_owned(), at: None, message });
             }
         }
@@ -329,7 +326,7 @@ fn value(text: &str, key: &str) -> Option<Json> {
     get(text, &key.split('.').collect::<Vec<_>>()).ok().flatten()
 }
 
-/// The entries of a list; a text alone is a list of one.
+/// The entries of a list. A single text counts as a list of one.
 fn listed(text: &str, key: &str) -> Option<Vec<String>> {
     match value(text, key)? {
         Json::Text(one) => Some(vec![one]),

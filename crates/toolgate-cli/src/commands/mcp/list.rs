@@ -38,10 +38,10 @@ pub(crate) use self::json::{trust_word, write_folder, write_origin};
   toolgate mcp list --no-connect          what is written, without starting anything
   toolgate mcp list --json | jq '.servers[] | select(.status != \"connected\")'")]
 pub(crate) struct Arguments {
-    /// `desc`, `schema` or `nodesc`: how much is said; then a server, or what its name has in it
+    /// Amount of detail (`desc`, `schema` or `nodesc`), then a server or part of its name
     #[arg(value_name = "DETAIL] [SERVER", num_args = 0..=2)]
     words: Vec<String>,
-    /// Only servers with this in their name, also when it is `desc`, `schema` or `nodesc`
+    /// Only servers with this in their name, even if it is `desc`, `schema` or `nodesc`
     #[arg(long = "match", value_name = "WORD")]
     matching: Option<String>,
     /// Say what everything is for
@@ -83,13 +83,13 @@ impl Arguments {
         }
     }
 
-    /// The server that is typed behind the word for the detail.
+    /// The server typed after the detail.
     fn server(&self) -> Option<&str> {
         let is_detail = self.words.first().is_some_and(|word| detail_of(word).is_some());
         self.words.get(usize::from(is_detail)).map(String::as_str)
     }
 
-    /// The text that names must have in them, in the words of the person.
+    /// The text that server names must contain, as the person typed it.
     fn filter(&self) -> Option<&str> {
         self.server().or(self.matching.as_deref())
     }
@@ -99,7 +99,7 @@ impl Arguments {
         self.server().is_none_or(has) && self.matching.as_deref().is_none_or(has)
     }
 
-    /// Two words of which the first is no detail are one too many.
+    /// Refuses two words of which the first is not a detail.
     fn check(&self) -> Result<()> {
         match self.words.as_slice() {
             [first, second] if detail_of(first).is_none() => {
@@ -115,7 +115,7 @@ impl Arguments {
     }
 }
 
-/// The detail that a word stands for.
+/// Parses a detail.
 fn detail_of(word: &str) -> Option<Detail> {
     match word.to_lowercase().as_str() {
         "desc" | "descriptions" => Some(Detail::Descriptions),
@@ -314,7 +314,7 @@ struct Line<'a> {
     origin: &'a SettingsOrigin,
     extension: Option<&'a str>,
     error: Option<String>,
-    /// Why it is not used, with the place that says so.
+    /// The reason why the server is not used, with file and line.
     why: Option<String>,
     decided_in: Option<SettingsOrigin>,
     /// Since when it stands like that.

@@ -34,7 +34,7 @@ pub(crate) struct Offering<'a> {
     prompts: Vec<&'a CatalogPrompt>,
     resources: Vec<&'a CatalogResource>,
     skipped: Vec<String>,
-    /// Tools that lists or rules hide, and why.
+    /// Tools that lists or rules hide, each with the reason.
     hidden: Vec<(&'a str, String)>,
     /// Prompts whose command in the session is not their name, and that command.
     commands: Vec<(&'a str, &'a str)>,
@@ -66,7 +66,7 @@ impl<'a> Offering<'a> {
         Self { commands: others.map(|command| (&*command.prompt.name, &*command.name)).collect(), ..self }
     }
 
-    /// Tools that are hidden, and why.
+    /// Prints the hidden tools, each with the reason.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
         self.hidden.iter().map(|(tool, why)| (*tool, why.as_str()))
     }
@@ -115,7 +115,7 @@ pub(crate) struct ServerText<'a> {
     pub(crate) status: ServerStatus,
     /// Why it is not used, in a word for programs.
     pub(crate) reason: Option<&'static str>,
-    /// The reason in words, with the place that says so.
+    /// The reason as text, with file and line.
     pub(crate) why: Option<String>,
     /// When it is tried again, in words.
     pub(crate) next_attempt: Option<String>,
@@ -208,7 +208,10 @@ impl ServerText<'_> {
             printer.line(&visible::line(&format!("  ! tool {tool} hidden: {why}")))?;
         }
         if hidden.len() > said {
-            printer.line(&format!("  ! and {} more hidden; `toolgate tools --all` says why", hidden.len() - said))?;
+            printer.line(&format!(
+                "  ! and {} more hidden; `toolgate tools --all` gives the reasons",
+                hidden.len() - said
+            ))?;
         }
         Ok(())
     }

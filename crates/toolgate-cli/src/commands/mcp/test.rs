@@ -185,7 +185,7 @@ struct Report<'a> {
     failure: Option<CommandError>,
     /// It is there, but this is wrong with it.
     problems: Vec<String>,
-    /// Tools that lists or rules hide, and why.
+    /// Tools that lists or rules hide, each with the reason.
     hidden: Vec<String>,
     /// The end of what it wrote to stderr.
     stderr: String,
@@ -295,7 +295,7 @@ impl Report<'_> {
         steps.extend(hidden);
         if self.hidden.len() > LIKE_LINES_MAX {
             let more = self.hidden.len() - LIKE_LINES_MAX;
-            steps.push(good("hidden", format!("{more} more tools; `toolgate tools --all` says why"), None));
+            steps.push(good("hidden", format!("{more} more tools; `toolgate tools --all` gives the reasons"), None));
         }
         steps.extend(self.problems.iter().map(|problem| bad("problem", problem.clone())));
         steps.extend(self.failure.iter().map(|error| bad("connect", error.message().to_owned())));

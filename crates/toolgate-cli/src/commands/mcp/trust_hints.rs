@@ -1,4 +1,4 @@
-//! `toolgate mcp trust-hints`: tools that a server marks as reading run without a question, while they are defined as they are now.
+//! `toolgate mcp trust-hints`: lets tools that a server marks as read-only run without a question, until their definitions change.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -23,21 +23,21 @@ use crate::printer::{Form, Printer};
 use crate::session::Session;
 use crate::trouble::Troubles;
 
-/// Let the tools that a server marks as reading run without a question
+/// Let the tools that a server marks as read-only run without a question
 ///
-/// The server is started and asked for its tools. Those with `readOnlyHint` are allowed in every mode, at priority 50:
-/// every rule that you wrote outranks that. A tool whose definition changes, or that is new, is asked about again.
-/// Nothing checks what a server says of its tools, so do this for servers whose code you trust.
+/// Starts the server and allows its tools with `readOnlyHint` in every mode, at priority 50. Every rule that you wrote
+/// outranks that. A tool that is new, or whose definition changes, needs a confirmation again.
+/// Nothing checks the hints of a server, so use this for servers whose code you trust.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   toolgate mcp trust-hints files
   toolgate mcp trust-hints files --undo      ask about them again
-  toolgate grants list                       shows what is believed"
+  toolgate grants list                       shows which hints are trusted"
 )]
 pub(crate) struct Arguments {
-    /// The servers
+    /// The servers whose hints to trust
     #[arg(value_name = "SERVER", required = true, add = complete_server())]
     names: Vec<String>,
     /// Ask about these tools again
@@ -58,7 +58,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     for name in &arguments.names {
         let server = configured.meant(Some(name))?.into_iter().next().ok_or_else(|| configured.unknown(name))?;
         if server.transport.builtin().is_some() {
-            let message = format!("`{name}` is the built-in server, and reading with it needs no question already");
+            let message =
+                format!("`{name}` is the built-in server, and its read-only tools already run without a question");
             return Err(CommandError::usage(message).about(name));
         }
         servers.push(server.clone());
@@ -96,13 +97,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     ended
 }
 
-/// Whether anything may be allowed for good here.
+/// Refuses where permanent approvals are switched off.
 fn may_last(setup: &Setup) -> Result<()> {
     if lasting_of_run(&setup.settings) == Lasting::Always {
         return Ok(());
     }
-    let message = "nothing is allowed for good here: the settings switch that off";
-    Err(CommandError::new(Ending::Denied, "denied", message).hint("`toolgate doctor` shows which file says so"))
+    let message = "permanent approvals are switched off in the settings";
+    Err(CommandError::new(Ending::Denied, "denied", message).hint("`toolgate doctor` shows which file sets this"))
 }
 
 fn expiry(session: &Session, configured: &Configured) -> Option<SystemTime> {
@@ -110,17 +111,17 @@ fn expiry(session: &Session, configured: &Configured) -> Option<SystemTime> {
     session.env().clock.now().checked_add(time)
 }
 
-/// The place where it is kept which servers are believed.
+/// The store for trusted hints, with the folder and the expiry.
 struct Believing {
     grants: std::sync::Arc<Grants>,
     expires_at: Option<SystemTime>,
     folder: std::path::PathBuf,
 }
 
-/// A server that is believed now.
+/// A server whose hints are trusted now.
 struct Believed {
     grant: Grant,
-    /// Its tools that are asked about as before.
+    /// Tools that still need a confirmation.
     others: Vec<String>,
 }
 
@@ -132,7 +133,7 @@ impl Believing {
             reading.iter().map(|tool| (tool.id.tool.to_string(), definition_hash(&tool.tool))).collect();
         if tools.is_empty() {
             let message =
-                format!("server `{}` marks none of its {} as reading", server.name, counted(others.len(), "tool"));
+                format!("server `{}` marks none of its {} as read-only", server.name, counted(others.len(), "tool"));
             let error = CommandError::new(Ending::Unknown, "no_hints", message).about(&server.name);
             return Err(
                 error.hint("allow single tools in a policy: `toolgate policy suggest` writes rules for what you use")
@@ -149,7 +150,7 @@ impl Believing {
     }
 }
 
-/// A tool that is marked as reading and as destroying is not believed to read.
+/// A tool that is marked as both read-only and destructive does not count as read-only.
 fn is_reading(tool: &CatalogTool) -> bool {
     let hints = tool.hints();
     hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true)
@@ -178,7 +179,7 @@ fn print(printer: &mut Printer, believed: &[Believed]) -> Result<()> {
                     counted(grant.tools.len(), "tool")
                 ))?;
                 if !others.is_empty() {
-                    printer.line(&format!("  asked about as before: {}", names(others.iter())))?;
+                    printer.line(&format!("  still need a confirmation: {}", names(others.iter())))?;
                 }
                 printer.talk().line(&format!("`toolgate mcp trust-hints {} --undo` takes it back", as_word(&server)));
             }
@@ -191,7 +192,7 @@ fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
     names.map(|name| visible::line(name).into_owned()).collect::<Vec<_>>().join(", ")
 }
 
-/// It needs no server and no settings.
+/// Revokes the trust. Needs no server and no settings.
 fn undo(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
     let grants = session.grants(session.env());
     let mut taken: Vec<(&String, Vec<Grant>)> = Vec::new();

@@ -78,13 +78,13 @@ fn hold_against(book: &mut Rulebook, setup: &Setup, catalog: &Catalog) -> Vec<Fi
     book.check_arguments(&setup.settings, &setup.servers, &known.collect::<Vec<_>>())
 }
 
-/// The entries that fit nothing; where nothing was started, those that are almost the name of a tool of the built-in server.
+/// Entries that match nothing. Without `--connect`, only those that are almost the name of a built-in tool.
 fn fitting_nothing(setup: &Setup, catalog: &Catalog, is_connected: bool) -> Vec<Unmatched> {
     let is_built_in = |name: &str| {
         let mut tools = catalog.tools().iter().filter(|tool| &*tool.id.tool == name);
         tools.any(|tool| catalog.offer_of(tool).is_some_and(|offer| offer.line.config().transport.builtin().is_some()))
     };
-    // Reading the file has found this already.
+    // Reading the file has reported this already.
     let is_a_finding = |one: &Unmatched| {
         one.is_rule && one.server.is_none() && one.is_mistyped && one.nearest.as_deref().is_some_and(is_built_in)
     };

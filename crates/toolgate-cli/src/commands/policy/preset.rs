@@ -1,4 +1,4 @@
-//! `toolgate policy preset`: policies to start from, with comments. They are listed, printed and written.
+//! `toolgate policy preset`: lists, prints and writes commented policies to start from.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::session::Session;
 /// List policies to start from, or print or write one
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a name they are listed, without --write it is printed. Nothing that is there is overwritten.
+    after_help = "Without NAME the presets are listed. Without --write the preset is printed. Existing files are never overwritten.
 
 Examples:
   toolgate policy preset                              which there are
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Which one
     #[arg(value_parser = PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.name)))]
     name: Option<String>,
-    /// The name of the server in your settings, for a preset about a kind of server
+    /// The name of the server in your settings, for a preset about one kind of server
     #[arg(long = "for", value_name = "SERVER", requires = "name")]
     server: Option<String>,
     /// Write it there; without a path, among your own policies
@@ -50,8 +50,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let text = match &arguments.server {
         Some(server) if matches!(preset.kind, PresetKind::Server { .. }) => preset.text_for(server),
         Some(_) => {
-            let message = format!("`{name}` is not about one server, so `--for` says nothing");
-            return Err(CommandError::usage(message).hint("`toolgate policy preset` lists those for kinds of servers"));
+            let message = format!("preset `{name}` is not about one server, so `--for` does not apply");
+            return Err(CommandError::usage(message).hint("`toolgate policy preset` lists the presets for servers"));
         }
         None => preset.text.to_owned(),
     };
@@ -65,8 +65,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{file_name}.toml"));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
     if path.exists() {
-        let error = CommandError::usage(format!("{} is there already, and is not overwritten", path.display()));
-        return Err(error.hint("name another file behind `--write`, or remove it first"));
+        let error = CommandError::usage(format!("{} already exists and is not overwritten", path.display()));
+        return Err(error.hint("give `--write` another file, or remove this one first"));
     }
     edit_policy(env, &path, |_| Ok(Some(text.clone()))).map_err(|error| CommandError::usage(error.to_string()))?;
     let change = PermissionChange::new(PermissionKind::Preset, name);
@@ -133,6 +133,6 @@ fn list(session: &mut Session) -> Result<Ending> {
     for line in table(&["PRESET", "FOR", "WHAT IT DOES"], rows, printer.terminal().columns) {
         printer.line(&line)?;
     }
-    printer.talk().line("`toolgate policy preset NAME --write` puts one among your policies");
+    printer.talk().line("`toolgate policy preset NAME --write` adds one to your policies");
     Ok(Ending::Done)
 }

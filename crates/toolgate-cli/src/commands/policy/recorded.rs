@@ -1,4 +1,4 @@
-//! A call of the record as rules look at it, for commands that decide such calls anew.
+//! A recorded call in the form that rules need, for commands that decide calls again.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use toolgate::{Asker, ServerName};
 
 use crate::configured::Configured;
 
-/// The settings and the trust that the record does not have.
+/// Settings and trust, which the record does not contain.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'a> {
     servers: &'a [Arc<ServerConfig>],
@@ -24,7 +24,7 @@ impl<'a> Recorded<'a> {
         Self { servers: &setup.servers.active, folder_is_trusted: setup.folder.is_vouched_for() }
     }
 
-    /// Looks at a call. `None` when its server has a name that no server can have.
+    /// Reads a call. `None` when its server has an invalid name.
     pub(super) fn look<T>(&self, call: &StoredCall, look: impl FnOnce(&CallFacts<'_>) -> T) -> Option<T> {
         let server = ServerName::new(&call.server).ok()?;
         let config = self.servers.iter().find(|one| one.name == server);

@@ -1,4 +1,4 @@
-//! `toolgate policy review`: what is permitted and not needed, with what could stand in its place. Exit code 9 when there is some.
+//! `toolgate policy review`: finds permissions that are not needed and proposes replacements. Exit code 9 when it finds some.
 
 mod findings;
 mod mend;
@@ -23,15 +23,15 @@ use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Find what is permitted and not needed
+/// Find permissions that are not needed
 ///
-/// Grants that nothing used, that have expired or that no longer count; allows that no recorded call needed, or that are
-/// broader than the calls that used them. Each with what could stand in its place. Restrictions are left alone.
+/// Reports grants that have expired, are suspended or were not used, and allows that no recorded call needed or that are
+/// broader than the calls that used them. Each finding has a proposed replacement. Restrictions are never reported.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "Exit code 9 when something is found. --write revokes such grants, and puts the narrower rules in place of the broad ones; what it takes
-out of a policy file stays there as a comment, and `toolgate revisions` has the file as it was.
+    after_help = "Exit code 9 when something is found. --write revokes such grants and replaces broad rules by the narrower ones. Replaced rules stay in
+the policy file as comments, and `toolgate revisions` keeps the earlier file.
 
 Examples:
   toolgate policy review
@@ -39,10 +39,10 @@ Examples:
   toolgate policy review --write --reason 'spring cleaning'"
 )]
 pub(crate) struct Arguments {
-    /// The time without use after which something is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
+    /// The time without use after which a permission is not needed: 90d, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     since: String,
-    /// Revoke and narrow what is found
+    /// Revoke or narrow what is found
     #[arg(long)]
     write: bool,
     #[command(flatten)]
@@ -116,17 +116,17 @@ fn print(session: &mut Session, setup: &Setup, found: &[Finding], (calls, mended
                 }
             }
             let what = match found.len() {
-                0 => "everything that is permitted was used".to_owned(),
+                0 => "every permission was used".to_owned(),
                 count => format!(
                     "{} that {} not needed",
                     counted(count, "permission"),
                     if count == 1 { "is" } else { "are" }
                 ),
             };
-            let done = if mended > 0 { format!(", {mended} of them mended") } else { String::new() };
-            printer.talk().line(&format!("{what}{done}; {} of the record looked at", counted(calls, "call")));
+            let done = if mended > 0 { format!(", {mended} fixed") } else { String::new() };
+            printer.talk().line(&format!("{what}{done}; {} reviewed", counted(calls, "call")));
             if mended == 0 && !found.is_empty() {
-                printer.talk().line("`--write` revokes and narrows them");
+                printer.talk().line("`--write` revokes or narrows them");
             }
         }
     }

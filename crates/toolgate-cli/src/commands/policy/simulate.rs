@@ -31,7 +31,7 @@ use crate::session::Session;
   toolgate policy simulate
   toolgate policy simulate --since 24h --policy new-rules.toml
   toolgate policy simulate --since 30d --json
-  toolgate policy simulate --against 3fa9c1    what going back to a revision would change"
+  toolgate policy simulate --against 3fa9c1    what restoring a revision would change"
 )]
 pub(crate) struct Arguments {
     /// Only calls since then: 7d, 24h, or a time such as 2026-01-31T12:00:00Z
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Only calls of tools of this server
     #[arg(long, value_name = "SERVER")]
     of_server: Option<String>,
-    /// Compare the rules in force with those of this revision (`toolgate revisions list`)
+    /// Compare the current rules with those of this revision (`toolgate revisions list`)
     #[arg(long, value_name = "ID", conflicts_with = "policy")]
     against: Option<String>,
 }
@@ -83,7 +83,7 @@ fn times(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// The rules as they would be with the settings and policies of a revision.
+/// The rules that follow from the settings and policies of a revision.
 fn of_revision(session: &Session, now: &Setup, word: &str) -> Result<Policy> {
     let revisions = Revisions::open(session.env());
     let revision = revisions::find(&revisions, word)?;
@@ -108,7 +108,7 @@ pub(crate) fn since(session: &Session, text: &str) -> Result<std::time::SystemTi
 struct Simulation<'a> {
     recorded: Recorded<'a>,
     policy: Policy,
-    /// The rules that decide what is compared with, in place of what was decided then.
+    /// The current rules, when the comparison is with them and not with the recorded decisions.
     in_force: Option<Policy>,
     calls: u64,
     /// Calls whose arguments are not all in the record.

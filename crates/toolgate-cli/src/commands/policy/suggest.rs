@@ -1,4 +1,4 @@
-//! `toolgate policy suggest`: rules that would have allowed what was allowed by hand, with the evidence for each and its reach.
+//! `toolgate policy suggest`: proposes rules for calls that were allowed by hand, with the evidence and the reach of each.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,19 +20,19 @@ use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// The file that `--write` adds to.
+/// Name of the file that `--write` adds to.
 const FILE: &str = "suggested.toml";
 
 /// Suggest rules for what you have been allowing by hand
 ///
-/// Each rule permits the calls that you allowed: their values while they are few, else the folder that paths have in
-/// common or the words that commands begin with. It is shown what a rule permits besides. Those with the most evidence
-/// and the least risk stand first; where no narrow rule is possible, a comment tells why.
+/// A rule permits the calls that you allowed: their values while they are few, otherwise the common folder of paths or the
+/// common first words of commands. Each suggestion shows what it permits besides. Rules with the least risk and the most
+/// evidence come first. Where no narrow rule is possible, a comment gives the reason.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "The risk is low when the server marked every such call as reading and the rule permits nothing besides, high when neither
-holds. --write adds the rules of low and medium risk; one of high risk has to be picked.
+    after_help = "The risk is low when the server marked every such call as read-only and the rule permits nothing besides. It is high when
+neither holds. --write adds the rules of low and medium risk; --pick also adds rules of high risk.
 
 Examples:
   toolgate policy suggest
@@ -47,14 +47,14 @@ pub(crate) struct Arguments {
     /// Add the rules to your policies
     #[arg(long)]
     write: bool,
-    /// Only these, by their numbers
+    /// Add only these, by number
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pick: Vec<usize>,
     #[command(flatten)]
     pub(crate) reason: Reason,
 }
 
-/// The risk that a rule permits something that the person never looked at.
+/// The risk that a rule permits a call that the person never saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Risk {
     Low,
@@ -62,13 +62,13 @@ enum Risk {
     High,
 }
 
-/// A suggestion with what speaks for it and against it.
+/// A suggestion with its evidence.
 struct Weighed {
     suggestion: Suggestion,
     risk: Risk,
-    /// On how many days such calls were allowed.
+    /// Number of days on which such calls were allowed.
     days: usize,
-    /// Calls that it would permit and that were refused or denied.
+    /// Number of refused or denied calls that it would permit.
     refused: usize,
     /// Whether `--write` added it before.
     is_written: bool,
@@ -179,7 +179,7 @@ impl Weighed {
         }
         let days = counted(self.days, "day");
         let mut lines = vec![format!("# {number}. you allowed this {calls} by hand, on {days}; risk: {}", self.risk())];
-        // Names in it were made visible where they were written, and hold no line ends.
+        // Names were escaped when they were recorded, and contain no line breaks.
         lines.extend(
             self.suggestion.permits.iter().map(|permits| format!("#    it also permits {}", one_line(permits))),
         );
@@ -274,11 +274,11 @@ fn write(session: &Session, arguments: &Arguments, weighed: &[Weighed]) -> Resul
             let change = PermissionChange::new(PermissionKind::Rules, format!("{rules} of `policy suggest`"));
             arguments.reason.record(session, change.files([file]));
         }
-        None => talk.line("there is no new rule to write"),
+        None => talk.line("no new rules to write"),
     }
     if left_out > 0 {
         let rules = counted(left_out, "rule");
-        talk.line(&format!("{rules} of high risk not written; `--pick NUMBERS` takes what you have looked at"));
+        talk.line(&format!("{rules} of high risk not written; review them, then add them with `--pick NUMBERS`"));
     }
     Ok(())
 }

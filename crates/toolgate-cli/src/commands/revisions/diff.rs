@@ -1,4 +1,4 @@
-//! `toolgate revisions diff`: what differs between two revisions, or between one and what is in force.
+//! `toolgate revisions diff`: compares two revisions, or one with the current state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::json::JsonWriter;
 use crate::printer::{Form, Printer};
 use crate::session::Session;
 
-/// Show what differs between two revisions
+/// Show the differences between two revisions
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without an id the newest revision is compared with the one before it; with one, it is compared with what is in force now.
+    after_help = "Without an id, the newest revision is compared with the one before it. With one id, that revision is compared with the current state.
 
 Examples:
   toolgate revisions diff
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     /// The earlier revision
     #[arg(value_name = "ID")]
     from: Option<String>,
-    /// The later one; what is in force now, when it is left out
+    /// The later revision [default: the current state]
     #[arg(value_name = "ID")]
     to: Option<String>,
 }
@@ -101,7 +101,7 @@ fn of_files<'a>(
     names.into_iter().filter_map(one).collect()
 }
 
-/// Prints them.
+/// Prints the differences.
 pub(super) fn print(printer: &mut Printer, differences: &[Difference<'_>]) -> Result<()> {
     let paint = printer.paint();
     for one in differences {
@@ -122,12 +122,12 @@ pub(super) fn print(printer: &mut Printer, differences: &[Difference<'_>]) -> Re
 }
 
 impl Difference<'_> {
-    /// Whether it is a part of the revision itself.
+    /// Whether the file is part of the revision itself.
     pub(super) const fn is_of_revision(&self) -> bool {
         self.is_restored
     }
 
-    /// The file and what became of it, for programs.
+    /// The kind of change, for JSON.
     pub(super) fn write_short(&self, json: &mut JsonWriter<'_>) -> std::io::Result<()> {
         json.object(|object| {
             object.string("file", self.name)?;
@@ -135,7 +135,7 @@ impl Difference<'_> {
         })
     }
 
-    /// The change in a line.
+    /// The change as one line.
     pub(super) fn line(&self) -> String {
         format!("{} {}", self.change, visible::line(self.name))
     }

@@ -1,4 +1,4 @@
-//! `toolgate revisions purge`: takes revisions off the disk, with what only they had in them.
+//! `toolgate revisions purge`: deletes revisions from the disk, with file contents that no other revision has.
 
 use clap::Args;
 use toolgate::revisions::{Revision, Revisions};
@@ -11,26 +11,26 @@ use crate::listing::counted;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Take revisions off the disk
+/// Delete revisions from the disk
 #[derive(Debug, Args)]
-#[command(after_help = "Settings in force are never changed by this.
+#[command(after_help = "Your current settings and policies do not change.
 
 Examples:
-  toolgate revisions purge 3fa9c1                 one, for example because a password stands in it
+  toolgate revisions purge 3fa9c1                 one, for example because it contains a password
   toolgate revisions purge --keep 20              all but the newest twenty
   toolgate revisions purge --older-than 90d
   toolgate revisions purge --all")]
 pub(super) struct Arguments {
-    /// The revisions
+    /// The revisions to delete
     #[arg(value_name = "ID", conflicts_with_all = ["keep", "older_than", "all"])]
     revisions: Vec<String>,
-    /// All but the newest so many
+    /// Delete all but the newest COUNT
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["older_than", "all"])]
     keep: Option<usize>,
-    /// All that were kept before then: 90d, or a time such as 2026-01-31T12:00:00Z
+    /// Delete those from before then: 90d, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "WHEN", conflicts_with = "all")]
     older_than: Option<String>,
-    /// All there are
+    /// Delete every revision
     #[arg(long)]
     all: bool,
 }
@@ -48,7 +48,7 @@ pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Argu
             revisions.purge(|_, revision| meant.iter().any(|one| one.id == revision.id))?
         }
         _ => {
-            let error = CommandError::usage("nothing says which revisions are meant");
+            let error = CommandError::usage("no revisions are named");
             return Err(error.hint("name their ids, or `--keep COUNT`, or `--older-than WHEN`, or `--all`"));
         }
     };

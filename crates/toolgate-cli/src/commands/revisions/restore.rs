@@ -1,4 +1,4 @@
-//! `toolgate revisions restore`: goes back to settings and policies as they were, all of them or none.
+//! `toolgate revisions restore`: restores earlier settings and policies, all files or none.
 
 use clap::Args;
 use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
@@ -13,10 +13,10 @@ use crate::permission_record::Reason;
 use crate::printer::Form;
 use crate::session::Session;
 
-/// Go back to settings and policies as they were
+/// Restore earlier settings and policies
 ///
-/// All files are restored or none. What is in force now is kept as a revision, so that you can go back. What you allowed
-/// and trusted stays as it is now. `toolgate policy simulate --against ID` shows what would change before it happens.
+/// Restores all files or none. The current state is saved as a revision first, so that you can go back. Grants and trust
+/// stay as they are now. `toolgate policy simulate --against ID` shows the impact before you restore.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -25,7 +25,7 @@ use crate::session::Session;
   toolgate revisions restore 3fa9c1 --reason 'the new rules allow too much' --json"
 )]
 pub(super) struct Arguments {
-    /// The revision, by its id in `toolgate revisions list`
+    /// The id of the revision, from `toolgate revisions list`
     #[arg(value_name = "ID")]
     revision: String,
     #[command(flatten)]
@@ -55,8 +55,8 @@ pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Argu
                 printer.line(&format!("  {}", one.line()))?;
             }
             match before {
-                _ if differences.is_empty() => printer.talk().line("its files are those in force already"),
-                Some(before) => printer.talk().line(&format!("`toolgate revisions restore {before}` goes back")),
+                _ if differences.is_empty() => printer.talk().line("no file was different"),
+                Some(before) => printer.talk().line(&format!("undo with `toolgate revisions restore {before}`")),
                 None => {}
             }
         }
@@ -64,14 +64,14 @@ pub(super) fn run(session: &mut Session, revisions: &Revisions, arguments: &Argu
     Ok(Ending::Done)
 }
 
-/// Settings or policies that cannot be read would stop everything.
+/// Refuses settings or policies that cannot be read, because they would stop every command.
 fn check(revisions: &Revisions, revision: &Revision) -> Result<()> {
     let laid_out = revisions.lay_out(revision)?;
     let setup = Setup::read(&laid_out.env(), &SetupOptions::default())?;
     let of_rules = setup.rulebook().error().map(|error| error.to_string());
     let wrong = setup.settings.broken.first().map(ToString::to_string).or(of_rules);
     let Some(wrong) = wrong else { return Ok(()) };
-    // The place where it was laid out is gone when this is read.
+    // The error must not name the temporary folder, which no longer exists when the message is read.
     let wrong = wrong.replace(&format!("{}/", laid_out.env().dirs.user.display()), "");
     let message = format!("revision {} cannot be used: {wrong}", short(revision));
     Err(CommandError::new(Ending::Usage, "settings", message)

@@ -1,4 +1,4 @@
-//! `toolgate revisions show`: the files of a revision, or the text of one of them.
+//! `toolgate revisions show`: lists the files of a revision, or prints one of them.
 
 use clap::Args;
 use toolgate::revisions::Revisions;
@@ -18,10 +18,10 @@ use crate::similar::did_you_mean;
   toolgate revisions show 3fa9c1
   toolgate revisions show 3fa9c1 policies/mine.toml")]
 pub(super) struct Arguments {
-    /// The revision, by its id in `toolgate revisions list`
+    /// The id of the revision, from `toolgate revisions list`
     #[arg(value_name = "ID")]
     revision: String,
-    /// The file whose text is wanted
+    /// The file to print
     #[arg(value_name = "FILE")]
     file: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Secrets in a command line that is given as a list of words: a word is secret by the words before it.
+//! Secrets in a command line given as a list of words: the words before decide whether a word is secret.
 
 use serde_json::{Map, Value};
 
@@ -87,12 +87,12 @@ fn names_its_value(word: &str) -> bool {
     word.starts_with(['-', '/']) && !word.contains(['=', ' ']) && names_a_secret(word)
 }
 
-/// Whether a word is a name, such as that of a header.
+/// Whether a word names the next one, such as a header name.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
 }
 
-/// The word behind a part of a command line, covered by what that part says.
+/// Masks a word according to the part of the command line before it.
 fn by_line(line: &str, word: &str) -> Option<String> {
     // Its form was looked at before.
     if word.len() > AUDIT_COMMAND_WORD_BYTES_MAX {
@@ -103,7 +103,7 @@ fn by_line(line: &str, word: &str) -> Option<String> {
     if clean == whole {
         return None;
     }
-    // What stands before it has been covered already, and stays as it is.
+    // The part before was masked already.
     let rest = clean.strip_prefix(line).unwrap_or(COVERED);
     let rest = rest.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(rest);
     (rest != word).then(|| rest.to_owned())

@@ -1,12 +1,12 @@
-//! Secrets in objects that say in one member what another one is: `{"name": "API_KEY", "value": "…"}`, private keys as JSON, and members whose
-//! name is the secret.
+//! Secrets in objects where one member names another (`{"name": "API_KEY", "value": "…"}`), private keys as JSON, and member names
+//! that are secrets themselves.
 
 use serde_json::{Map, Value};
 
 use crate::servers::secret_name::names_a_secret;
 use crate::servers::secret_text::{self, COVERED};
 
-/// Members that name what stands beside them.
+/// Members that name another member.
 const NAMES: [&str; 8] = ["name", "key", "header", "variable", "field", "label", "attribute", "k"];
 
 /// Members that hold it.
@@ -19,13 +19,13 @@ const FIELDS: [&str; 10] =
 /// Words in the description of a field that is for a secret.
 const FIELD_WORDS: [&str; 6] = ["password", "passwd", "passcode", "passphrase", "secret", "token"];
 
-/// The private members of a key that is written as JSON.
+/// Private members of a JSON Web Key.
 const OF_KEYS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 
-/// The shortest name that may be a secret itself.
+/// Minimum length of a member name that may be a secret itself.
 const NAME_BYTES_MIN: usize = 12;
 
-/// Covers them, and counts them.
+/// Masks the secrets and counts them.
 pub(super) fn cover(members: &mut Map<String, Value>) -> usize {
     let is_called = |all: &[&str], key: &str| all.iter().any(|one| one.eq_ignore_ascii_case(key));
     let names_one = |(key, value): (&String, &Value)| {
@@ -51,7 +51,7 @@ pub(super) fn cover(members: &mut Map<String, Value>) -> usize {
     covered + cover_names(members)
 }
 
-/// Covers members whose name is the secret.
+/// Masks member names that are secrets.
 fn cover_names(members: &mut Map<String, Value>) -> usize {
     let is_secret = |name: &&String| name.len() >= NAME_BYTES_MIN && secret_text::covered(name) != **name;
     if !members.keys().any(|name| is_secret(&name)) {
@@ -62,7 +62,7 @@ fn cover_names(members: &mut Map<String, Value>) -> usize {
         if is_secret(&&name) {
             covered += 1;
             let clean = secret_text::covered(&name).into_owned();
-            // Two of them stay two.
+            // Two masked members must keep different names.
             let name = if members.contains_key(&clean) { format!("{clean} {covered}") } else { clean };
             members.insert(name, value);
         } else {

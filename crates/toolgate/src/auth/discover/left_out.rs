@@ -1,4 +1,4 @@
-//! Endpoints in the settings without a client: what they leave out is looked up at the authorization server that they mean. What they say wins.
+//! Settings with OAuth endpoints but no client: looks up the missing values at the authorization server. Values in the settings win.
 
 use url::Url;
 
@@ -9,7 +9,7 @@ use crate::auth::journal::StepOutcome;
 use crate::auth::metadata::{AuthorizationServer, origin_of, server_candidates};
 use crate::auth::shown::shown;
 
-/// The authorization server that the settings mean.
+/// The authorization server that the settings refer to.
 struct Meant {
     url: Url,
     issuer: String,
@@ -17,7 +17,7 @@ struct Meant {
 }
 
 impl Search<'_> {
-    /// Whether the settings name endpoints and neither a client nor where one is registered.
+    /// Whether the settings have endpoints but neither a client nor a registration endpoint.
     pub(super) fn lacks_client(&self) -> bool {
         let options = &self.account.options;
         options.grant == GrantKind::AuthorizationCode
@@ -25,7 +25,7 @@ impl Search<'_> {
             && options.registration_url.is_none()
     }
 
-    /// The endpoints of the settings, with what the authorization server says about clients.
+    /// The endpoints of the settings, completed from the metadata of the authorization server.
     pub(super) async fn completed(&self, named: Discovered) -> Discovered {
         let meant = match self.meant() {
             Ok(Some(meant)) => meant,
@@ -63,7 +63,7 @@ impl Search<'_> {
         Discovered { tried, is_silent: true, ..named }
     }
 
-    /// The authorization server behind `oauth.authorizationUrl`, where nothing else names one.
+    /// The authorization server of `oauth.authorizationUrl`, when nothing else names one.
     pub(super) async fn at_authorization_url(&self) -> Option<Usable> {
         if self.account.options.issuer.is_some() {
             return None;
@@ -78,7 +78,7 @@ impl Search<'_> {
         }
     }
 
-    /// `oauth.issuer`, else the origin of `oauth.authorizationUrl`.
+    /// `oauth.issuer`, or the origin of `oauth.authorizationUrl`.
     fn meant(&self) -> Result<Option<Meant>, String> {
         let options = &self.account.options;
         if let Some(issuer) = &options.issuer {
@@ -89,7 +89,7 @@ impl Search<'_> {
             return Ok(None);
         };
         let origin = url.origin().ascii_serialization();
-        // The address is checked as one of an issuer is: the metadata decides where the client is registered.
+        // The address is validated like an issuer, because its metadata decides where the client is registered.
         issuer_url(&origin, self.fetcher.place())?;
         let what = "choose the origin of `oauth.authorizationUrl`";
         self.journal.note(what, StepOutcome::Good, format!("`{origin}`"), Some(SETTINGS_DECIDE));

@@ -38,7 +38,7 @@ fn server_covers(wide_rule: &Rule, narrow: &Rule) -> bool {
     }
 }
 
-/// Whether a permission names servers by a star, which does not mean the built-in one.
+/// Whether a permission names servers by `*`, which does not include the built-in one.
 fn is_for_others(rule: &Rule, server: &NamePattern) -> bool {
     rule.reach() == Reach::Permission && !matches!(server, NamePattern::Exact(_))
 }

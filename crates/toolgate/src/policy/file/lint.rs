@@ -13,7 +13,7 @@ use crate::policy::rule::{Rule, RuleKind, RuleOrigin, ServerPattern};
 use crate::settings::diagnostic::visible;
 use crate::shown_name::folded;
 
-/// Prefix of the names of policy files that an import took over from Gemini CLI.
+/// Prefix of policy files that were imported from Gemini CLI.
 pub const TAKEN_OVER_PREFIX: &str = "gemini-cli-";
 
 /// The rules that can never match. `rules` are all of one run or of one file; only those that are written in files are reported.

@@ -14,9 +14,9 @@ use crate::limits::{
 /// Most expressions are small; how large a compiled one is cannot be asked, so it is counted as the first of these it fits in.
 const SIZES_BYTES: [usize; 3] = [16 * 1024, 128 * 1024, POLICY_REGEX_COMPILED_BYTES_MAX];
 
-/// The way to write what a pattern with look-around means.
-const TWO_RULES: &str = "Write two rules: a plain pattern for what is meant, \
-    and one of a higher priority and the other decision for the exception";
+/// Hint for a pattern with look-around.
+const TWO_RULES: &str = "Write two rules: one with a plain pattern, \
+    and one with a higher priority and the other decision for the exception";
 
 /// Budget for the regular expressions of one owner, however many files it has. An owner is the folder, an extension,
 /// the person or the administrator.
@@ -40,25 +40,25 @@ impl RegexBudget {
         Self(Arc::new(Left { bytes: AtomicUsize::new(bytes), expressions: AtomicUsize::new(expressions) }))
     }
 
-    /// Counts memory that a compiled expression takes.
+    /// Counts the memory of a compiled expression.
     fn take_bytes(&self, bytes: usize) -> Result<(), String> {
         let taken = |left: usize| left.checked_sub(bytes);
         let outcome = self.0.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
         outcome.map(drop).map_err(|_| {
             format!(
-                "is one expression too many: together they take at most {POLICY_REGEXES_COMPILED_BYTES_MAX} bytes \
+                "exceeds a limit: all expressions together take at most {POLICY_REGEXES_COMPILED_BYTES_MAX} bytes \
                  (limit POLICY_REGEXES_COMPILED_BYTES_MAX)"
             )
         })
     }
 
-    /// Counts an expression, before any work is done for it.
+    /// Counts an expression before it is compiled.
     fn take_expression(&self) -> Result<(), String> {
         let taken = |left: usize| left.checked_sub(1);
         let outcome = self.0.expressions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
         outcome.map(drop).map_err(|_| {
             format!(
-                "is one expression too many: all policies of one owner have at most {POLICY_REGEXES_MAX} \
+                "exceeds a limit: the policies of one owner have at most {POLICY_REGEXES_MAX} \
                  (limit POLICY_REGEXES_MAX); put several into one with `|`"
             )
         })
@@ -83,7 +83,7 @@ impl Regexes {
         self.begin()?;
         if looks_around(pattern) {
             return Err(format!(
-                "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which does not exist here. {TWO_RULES}"
+                "uses look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), which is not supported. {TWO_RULES}"
             ));
         }
         for size in SIZES_BYTES {
@@ -99,7 +99,7 @@ impl Regexes {
     /// Counts an expression before it is compiled.
     pub(super) fn begin(&self) -> Result<(), String> {
         if self.is_over.get() {
-            return Err("is not compiled, because there are too many before it".to_owned());
+            return Err("is not compiled, because too many expressions come before it".to_owned());
         }
         self.noted(self.budget.take_expression())
     }
@@ -115,7 +115,7 @@ impl Regexes {
     }
 }
 
-/// Whether a pattern asks for what stands before or behind a place. A parenthesis behind a backslash or in a class is a plain one.
+/// Whether a pattern has look-around. A parenthesis after a backslash or in a class is a literal.
 fn looks_around(pattern: &str) -> bool {
     let (mut letters, mut is_in_class) = (pattern.chars(), false);
     while let Some(letter) = letters.next() {
@@ -173,7 +173,7 @@ mod tests {
     fn what_all_files_of_an_owner_take_is_bounded() {
         let compiled = |bytes: usize, expressions: usize, patterns: &[&str]| -> Vec<bool> {
             let budget = RegexBudget::of(bytes, expressions);
-            // Each stands in a file of its own.
+            // Each pattern is in a file of its own.
             patterns.iter().map(|pattern| Regexes::within(&budget).compile(pattern).is_ok()).collect()
         };
         let many = usize::MAX;
@@ -188,6 +188,6 @@ mod tests {
         assert!(regexes.compile("a").is_ok());
         let error = regexes.compile("b").unwrap_err();
         assert!(error.contains("(limit POLICY_REGEXES_MAX)"), "{error}");
-        assert_eq!(regexes.compile("c").unwrap_err(), "is not compiled, because there are too many before it");
+        assert_eq!(regexes.compile("c").unwrap_err(), "is not compiled, because too many expressions come before it");
     }
 }

@@ -61,7 +61,7 @@ pub fn lint_against_tools<'r>(rules: impl Iterator<Item = &'r Rule>, known: &[Kn
 /// held against a rule.
 pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // An argument of a built-in tool may be written by another name that it has.
+    // A rule may use an alternative name of a built-in tool's argument.
     let missing_step = |segments: &[Segment]| {
         let missing = missing_step(schema, segments)?;
         let (Some(Segment::Key(first)), Some(_)) = (segments.first(), builtin) else { return Some(missing) };
@@ -100,7 +100,7 @@ pub(super) fn lint_against_schema(rule: &Rule, schema: &Value, builtin: Option<&
     findings
 }
 
-/// The names of members that a pattern over canonical JSON spells out: what stands in quotes before a colon.
+/// The member names in a pattern over canonical JSON: quoted text before a colon.
 fn members_in(pattern: &str) -> Vec<String> {
     let plain = pattern.replace('\\', "");
     let parts: Vec<&str> = plain.split('"').collect();
@@ -109,11 +109,11 @@ fn members_in(pattern: &str) -> Vec<String> {
     let is_name = |name: &&str| {
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
     };
-    // The text before the first quote is in no quotes.
+    // The text before the first quote is not quoted.
     names.filter(is_name).filter(|name| plain.contains(&format!("\"{name}\":"))).map(ToOwned::to_owned).collect()
 }
 
-/// Whether no argument has members of its own, so that every member there can be is known.
+/// Whether no argument has members of its own, so that all possible members are known.
 fn is_flat(schema: &Value) -> bool {
     let properties = schema.get("properties").and_then(Value::as_object);
     let is_plain = |property: &Value| {

@@ -156,7 +156,9 @@ impl Group<'_> {
                     self.conditions("").map(whole)
                 }
                 (..=SUGGESTED_VALUES_MAX, _) => self.conditions(&exactly(commands.keys())).map(Conditions::exactly),
-                (count, _) => Err(format!("`{program}` was run in {count} ways, and no beginning says what it does")),
+                (count, _) => {
+                    Err(format!("`{program}` was run in {count} ways, and no common beginning shows what it does"))
+                }
             };
             proposals.push(Proposal { calls, conditions });
         }

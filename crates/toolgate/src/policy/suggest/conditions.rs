@@ -11,7 +11,7 @@ use crate::limits::{SUGGESTED_FOLDER_VALUES_MAX, SUGGESTED_VALUES_MAX};
 
 type Members = Map<String, Value>;
 
-/// Arguments that are what is written: they may be anything where the place they are written to is said.
+/// Arguments with content to write. They may have any value when the path is restricted.
 const CONTENTS: [&str; 9] =
     ["content", "contents", "text", "body", "data", "oldText", "newText", "old_string", "new_string"];
 
@@ -97,7 +97,7 @@ fn cannot(name: &str, count: usize) -> String {
     }
 }
 
-/// The test that these values pass, and what it permits beyond them.
+/// A test that these values pass, and what it permits beyond them.
 fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Option<String>), String> {
     let count = values.len();
     if let Some(folder) = folder_of_many(name, values) {
@@ -105,7 +105,7 @@ fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Opti
         return Ok((format!("{{ under = {} }}", quoted(&folder)), Some(beyond)));
     }
     if has_folder && count > 1 && CONTENTS.contains(&name) {
-        return Ok(("{ present = true }".to_owned(), Some(format!("anything as `{name}`"))));
+        return Ok(("{ present = true }".to_owned(), Some(format!("any value of `{name}`"))));
     }
     let written: Option<Vec<String>> = values.iter().map(|one| value(one)).collect();
     let test = match written.as_deref() {
@@ -117,7 +117,7 @@ fn test(name: &str, values: &[&Value], has_folder: bool) -> Result<(String, Opti
     Ok((test, mixture.then(|| format!("each of the {count} values of `{name}` with every such path"))))
 }
 
-/// The folder that these paths are in, when they are more than are listed.
+/// The common folder of these paths, when there are too many to list.
 fn folder_of_many(name: &str, values: &[&Value]) -> Option<String> {
     let are_many_paths = values.len() > SUGGESTED_FOLDER_VALUES_MAX && !CONTENTS.contains(&name);
     if are_many_paths { common_folder(values) } else { None }
@@ -141,7 +141,7 @@ fn common_folder(values: &[&Value]) -> Option<String> {
         Some(shared)
     })?;
     let names = common.components().filter(|part| matches!(part, Component::Normal(_))).count();
-    // The first folder of a machine is too much.
+    // A folder directly below the root is too broad.
     let is_narrow = if common.has_root() { names > 1 } else { names > 0 };
     is_narrow.then(|| common.to_str().map(ToOwned::to_owned)).flatten()
 }

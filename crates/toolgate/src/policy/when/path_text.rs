@@ -129,14 +129,14 @@ pub(super) fn is_under(path: &str, folder: &str, workspace: &Path, reach: Reach)
     }
 }
 
-/// Whether two texts may be the same place, in whatever way they are written; the second is that of a rule.
+/// Whether two texts may be the same path in any spelling. The second is from a rule.
 pub(super) fn may_be_same(text: &str, wanted: &str, folder: &Path) -> bool {
     let wanted: Vec<String> = normal(&absolute(wanted, folder)).iter().map(|part| part.to_lowercase()).collect();
     let base = Path::new("/").join(wanted.join("/"));
     places_that_could_be_meant(text, folder, &base).is_none_or(|places| places.contains(&wanted))
 }
 
-/// Every text that a pattern may be meant to find: as it is, as it can be read, and where it leads. `None` when that may be anything.
+/// Every text that a pattern may be meant for: the text itself, its readings, and its targets. `None` when it may be anything.
 pub(super) fn forms(text: &str, folder: &Path) -> Option<Vec<String>> {
     let mut forms = texts_that_could_be_meant(text)?;
     if !is_path_like(text) {
@@ -156,7 +156,7 @@ pub(super) fn forms(text: &str, folder: &Path) -> Option<Vec<String>> {
     Some(forms)
 }
 
-/// Whether a text can be taken for a path: there is something in it that parts paths, and no line break, as in other texts.
+/// Whether a text may be a path: it has a separator and no line breaks.
 pub(super) fn is_path_like(text: &str) -> bool {
     text.contains(['/', '\\', '%', '~']) && !text.trim().contains('\n')
 }
@@ -203,10 +203,10 @@ fn normal(parts: &[String]) -> Vec<String> {
     normal
 }
 
-/// A text as servers may read it. `None` when there are more ways than can be looked at.
+/// A text as servers may read it. `None` when there are too many readings.
 pub(super) fn texts_that_could_be_meant(text: &str) -> Option<Vec<String>> {
     let mut texts = readings(text)?;
-    // `file://host/path`: the host is left out.
+    // The host of `file://host/path` is dropped.
     let addresses = texts.iter().filter_map(|text| text.split_once(':'));
     let paths: Vec<String> = addresses
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
@@ -232,7 +232,7 @@ fn places_that_could_be_meant(path: &str, workspace: &Path, base: &Path) -> Opti
         places.push(parts);
     };
     for text in texts_that_could_be_meant(path)? {
-        // It may be anywhere.
+        // The target is unknown.
         if leads_through_process(&text) || leads_through_process(&rooted(&absolute(&text, workspace))) {
             return None;
         }

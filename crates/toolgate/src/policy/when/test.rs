@@ -138,7 +138,7 @@ impl Test {
     }
 }
 
-/// For a restriction a pattern is looked for in every way to read a path; for a permission a path must not lead to where it does not look.
+/// A restriction tests the pattern on every reading of a path. A permission also refuses paths with targets that the pattern does not cover.
 fn matches(regex: &Regex, text: &str, reading: &Reading<'_>) -> bool {
     match reading.reach {
         Reach::Permission => regex.is_match(text) && !(path_text::is_path_like(text) && misleads(text)),
@@ -150,13 +150,13 @@ fn matches(regex: &Regex, text: &str, reading: &Reading<'_>) -> bool {
     }
 }
 
-/// Whether one of the ways to read a path climbs or leads through a process.
+/// Whether a reading of a path climbs or leads through a process.
 fn misleads(path: &str) -> bool {
     let climbs = |text: &String| text.split(['/', '\\']).any(|part| part == "..");
     readings(path).is_none_or(|readings| readings.iter().any(|text| climbs(text) || leads_through_process(text)))
 }
 
-/// For a restriction a text is the same with other capitals, with space around it, as the number it spells and as the place it leads to.
+/// A restriction compares texts without case and outer spaces, as numbers and as paths.
 fn equals(value: &Value, expected: &Value, reading: &Reading<'_>) -> bool {
     match (value, expected) {
         (Value::Number(value), Value::Number(expected)) => compare(value, expected) == Some(Ordering::Equal),
@@ -193,7 +193,7 @@ fn spelled(value: &Value) -> Option<String> {
     }
 }
 
-/// The number that a text spells, in one of the ways that programs read.
+/// The number that a text spells, in any notation that programs read.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     let plain = text.replace('_', "");

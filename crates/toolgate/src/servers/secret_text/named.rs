@@ -1,8 +1,8 @@
-//! Secrets behind names that say so, and in addresses and headers.
+//! Secrets after names that announce them, and in addresses and headers.
 
 use super::{Form, Left};
 
-/// Words that say in a name that a secret follows.
+/// Parts of names that announce a secret.
 const NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -20,7 +20,7 @@ const NAMES: &[&str] = &[
     "-pass",
 ];
 
-/// These forms come first, since those behind them leave a covered value alone.
+/// These forms come first, because later ones skip masked values.
 pub(super) const FORMS: &[Form] = &[
     // A text that is given to a program that wants one.
     Form {
@@ -38,9 +38,9 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?is)-----BEGIN [0-9A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[0-9A-Z ]*-----.*?(?:-----END [0-9A-Z ]*-----|\z)",
         left: Left::Text("[secret]"),
     },
-    // The password in an address.
+    // Password in an address.
     Form { hints: &["://"], pattern: r"(://[^\s/:@]*:)[^\s/]+@", left: Left::Text("${1}[secret]@") },
-    // The same where it is not certain what is the password.
+    // Password in an address, when its extent is not certain.
     Form { hints: &["://"], pattern: r"(://)[^\s:]*:[^\s@\[][^\s@]*@", left: Left::Text("${1}[secret]@") },
     // A header, up to the end of its line or of the word it stands in.
     Form {
@@ -65,7 +65,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?i)('[^'\s=:]*(?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)[=:])[^'\s][^']*'",
         left: Left::Text("${1}[secret]'"),
     },
-    // The value of something whose name says so: in a command line, an address, a file of variables.
+    // Value after a secret name: in a command line, an address, a file of variables.
     Form {
         hints: NAMES,
         pattern: concat!(
@@ -75,7 +75,7 @@ pub(super) const FORMS: &[Form] = &[
         ),
         left: Left::Value,
     },
-    // The same as an option with its value behind it.
+    // Option with a secret name, followed by its value.
     Form {
         hints: NAMES,
         pattern: concat!(
@@ -85,7 +85,7 @@ pub(super) const FORMS: &[Form] = &[
         ),
         left: Left::Value,
     },
-    // The same of names that are too short to stand within another word.
+    // Secret names that are too short to be matched inside words.
     Form {
         hints: &["pw", "pass"],
         pattern: concat!(
@@ -111,19 +111,19 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r#"(?is)((?:key|name)\s*=\s*["'][^"']*(?:password|passwd|pwd|secret|token|api[_-]?key)[^"']*["']\s+value\s*=\s*)("[^"]*"|'[^']*')"#,
         left: Left::Value,
     },
-    // The password of a user of a database.
+    // Password of a database user.
     Form {
         hints: &["identified", "password"],
         pattern: r#"(?is)((?:identified\s+(?:with\s+\S+\s+)?by|(?-u:\b)password)\s+)('[^']*'|"[^"]*")"#,
         left: Left::Value,
     },
-    // A file of logins.
+    // Credential file.
     Form {
         hints: &["login", "machine"],
         pattern: r"(?is)((?:machine|login)\s+\S+\s+(?:(?:login|account)\s+\S+\s+)*password\s+)(\S+)",
         left: Left::Value,
     },
-    // What signs an address, and what stands in one in place of a name.
+    // Signature of an address, or credentials in an address.
     Form {
         hints: &["sig", "credential=", "token=", "hmac=", "auth=", "awsaccesskeyid=", "sas="],
         pattern: r##"(?i)([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig|hmac|sas|auth)=)[^&\s"'<>#]+"##,

@@ -1,10 +1,10 @@
-//! Secrets on the command lines of programs that take them in a way of their own.
+//! Secrets on command lines of programs that take them in special ways.
 
 use super::{Form, Left};
 
 /// The forms of programs.
 pub(super) const FORMS: &[Form] = &[
-    // Options of single letters, of programs that take a password so.
+    // Single-letter options with a password.
     Form {
         hints: &["curl", "wget"],
         pattern: concat!(r"(?s)(\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)(?:\s+|=|))(", word!(pair), ")"),
@@ -59,7 +59,7 @@ pub(super) const FORMS: &[Form] = &[
         ),
         left: Left::Value,
     },
-    // A password that is piped into the program that wants it.
+    // Password piped into a program.
     Form {
         hints: &["--password-stdin", "sudo"],
         pattern: concat!(

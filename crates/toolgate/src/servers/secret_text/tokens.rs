@@ -1,16 +1,16 @@
-//! Secrets that are known by their own form: tokens, keys, hashes of passwords, addresses that are secret as a whole.
+//! Secrets that their form identifies: tokens, keys, password hashes, secret addresses.
 
 use super::{Form, Left, is_login};
 
 /// The forms of tokens.
 pub(super) const FORMS: &[Form] = &[
-    // What a client proves itself with.
+    // Credentials of a client.
     Form {
         hints: &["bearer"],
         pattern: r"(?i)((?-u:\b)bearer\s+)[0-9A-Za-z._~+/=-]{12,}",
         left: Left::Text("${1}[secret]"),
     },
-    // The same with a name and a password in it. An ordinary word behind `basic` is none.
+    // Credentials with a name and a password. An ordinary word after `basic` is not masked.
     Form {
         hints: &["basic"],
         pattern: r"(?i)((?-u:\b)basic\s+)([0-9A-Za-z+/_-]{6,}={0,2})",
@@ -22,7 +22,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?-u:\b)eyJ[0-9A-Za-z_-]*\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*",
         left: Left::Text("[secret]"),
     },
-    // Tokens that begin in a way of their own.
+    // Tokens with a known prefix.
     Form {
         hints: &[
             "ghp_",
@@ -206,7 +206,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?-u:\b)[MNO][0-9A-Za-z_-]{23,27}\.[0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{27,40}(?-u:\b)",
         left: Left::Text("[secret]"),
     },
-    // Addresses that anybody may post to who knows them.
+    // Addresses that accept posts without a login.
     Form {
         hints: &["hooks.", "webhook", "maker.ifttt.com"],
         pattern: r#"(?i)(hooks\.slack(?:-gov)?\.com/[a-z]+/|discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/|\.webhook\.office\.com/[^\s"'/]+/|hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/[^\s"'/]+/(?:json/)?with/key/|open\.feishu\.cn/open-apis/bot/v2/hook/)[^\s"'<>]+"#,

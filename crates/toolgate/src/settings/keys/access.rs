@@ -53,9 +53,9 @@ pub(crate) const FOLDER_TRUST: &[Key] = &[
 
 /// The keys of `security.environmentVariableRedaction`.
 pub(crate) const ENV_REDACTION: &[Key] = &[
-    Key::new("allowed", Shape::ListOrOne, "Names that servers get beside the few that programs need, even when they look secret; `*` in them for anything, and `*` alone for every variable, whatever its value. A folder has no say in it.")
+    Key::new("allowed", Shape::ListOrOne, "Variables that servers get besides the few that programs need, even if they look secret. `*` in a name matches anything; `*` alone means every variable, whatever its value. Ignored in a folder.")
         .preset(Preset::InWords("none")),
-    Key::new("blocked", Shape::ListOrOne, "Names that are never passed on to servers, also those that programs need; `*` in them for anything.").preset(Preset::InWords("none")),
+    Key::new("blocked", Shape::ListOrOne, "Variables that are never passed to servers, even those that programs need. `*` in a name matches anything.").preset(Preset::InWords("none")),
     switch("enabled", "Whether shells get no secrets either. Servers never do."),
 ];
 
@@ -63,13 +63,17 @@ pub(crate) const ENV_REDACTION: &[Key] = &[
 pub(crate) const ADMIN: &[Key] = &[
     Key::new("secureModeEnabled", Shape::Truth, "Forbids the mode that asks nothing, and to remember an answer.")
         .preset(Preset::Truth(false)),
-    Key::section("mcp", ADMIN_MCP, "What is allowed of servers."),
+    Key::section("mcp", ADMIN_MCP, "Restrictions on servers."),
     Key::section("extensions", ADMIN_EXTENSIONS, "What is allowed of extensions.").accepted(),
 ];
 
 const ADMIN_MCP: &[Key] = &[
-    Key::new("enabled", Shape::Truth, "Whether there are servers beside the built-in one. `false` in any file counts.")
-        .preset(Preset::Truth(true)),
+    Key::new(
+        "enabled",
+        Shape::Truth,
+        "Whether servers other than the built-in one are used. `false` in any file wins.",
+    )
+    .preset(Preset::Truth(true)),
     Key::new("config", Shape::Anything, "The only servers there may be, and how they are reached.").accepted(),
     Key::new("requiredConfig", Shape::Anything, "Servers that are always there.").accepted(),
 ];

@@ -23,7 +23,7 @@ pub(crate) enum Shape {
     List,
     /// A list of strings; one string alone is taken for a list of one.
     ListOrOne,
-    /// A list of strings, or `true` for all there is.
+    /// A list of strings, or `true` for everything.
     ListOrAll,
     /// An object whose values are strings.
     Map,

@@ -20,7 +20,7 @@ pub(crate) const SERVER: &[Key] = &[
     field(
         "inheritEnv",
         Shape::ListOrAll,
-        "Variables of yours that `command` gets as well, secret or not: names, `*` in them for anything, or `true` for all. `blocked` wins. Only in your own settings and the administrator's.",
+        "Variables of your environment that `command` gets too, secret or not: names, patterns with `*`, or `true` for all. `blocked` wins. Counts only in your own settings and the administrator's.",
     )
     .preset(Preset::InWords("none")),
     field("cwd", Shape::Text, "The folder `command` runs in. A relative path starts at the workspace folder.")
@@ -47,10 +47,10 @@ pub(crate) const SERVER: &[Key] = &[
     field(
         "timeout",
         TIME_LIMIT,
-        "How long a call may stay without a sign of life. Progress of the server starts it anew. Larger than the default of `connectTimeout`, it is the limit for connecting too, unless that is written.",
+        "How long a call may take. Each progress message of the server restarts it. If it is larger than the default of `connectTimeout`, it also limits connecting, unless `connectTimeout` is set.",
     )
     .preset(Preset::Number(CALL_TIMEOUT_MS_DEFAULT)),
-    field("connectTimeout", TIME_LIMIT, "How long connecting may take. Without it a program that is starting and writes to stderr, such as a first download of `npx`, has as long as `timeout`, and ends after 30 s of silence.")
+    field("connectTimeout", TIME_LIMIT, "How long connecting may take. If it is not set, a starting program that writes to stderr, such as a first `npx` download, has as long as `timeout`. It is given up after 30 s of silence.")
         .preset(Preset::Number(CONNECT_TIMEOUT_MS_DEFAULT)),
     field("maxDuration", TIME_LIMIT, "How long a call may take in all, whatever the server says meanwhile.")
         .preset(Preset::InWords("no limit")),

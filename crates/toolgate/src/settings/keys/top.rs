@@ -158,15 +158,11 @@ const AUDIT: &[Key] = &[
     Key::new(
         "alerts",
         Shape::Anything,
-        "Limits that calls are held against: a list of objects, see `docs/audit.md`. A folder has no say in it.",
+        "Limits for calls: a list of objects, see `docs/audit.md`. Ignored in a folder.",
     )
     .preset(Preset::InWords("none"))
     .merged(Merge::Concat),
-    Key::new(
-        "onAlert",
-        Shape::Text,
-        "A command that is told of each alert, as JSON on its stdin. A folder has no say in it.",
-    ),
+    Key::new("onAlert", Shape::Text, "A command that receives each alert as JSON on stdin. Ignored in a folder."),
 ];
 
 const RUNTIME: &[Key] =

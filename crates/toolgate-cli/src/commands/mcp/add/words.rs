@@ -118,7 +118,7 @@ impl<'a> OurOption<'a> {
         self.value.is_none() && self.arg.get_action().takes_values()
     }
 
-    /// Whether it stands for something else with many programs: a host, `npx -y`, a log of the server.
+    /// Whether many programs use the option for something else: a host, `npx -y`, a log of the server.
     fn is_likely_theirs(&self) -> bool {
         ["-h", "-y", "--yolo", "--log-file"].contains(&self.typed)
     }

@@ -1,4 +1,4 @@
-//! The findings of a review, and those about grants. Pure: the record and the settings are handed in.
+//! The findings of a review, and the checks of grants. Pure: the record and the settings are parameters.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,21 +8,21 @@ use toolgate::audit::StoredCall;
 use toolgate::grants::{Grant, GrantState};
 use toolgate::servers::{ServerSet, identity};
 
-/// Something that is permitted and not needed.
+/// A permission that is not needed.
 #[derive(Debug)]
 pub(super) struct Finding {
-    /// The word for its kind in JSON output.
+    /// The kind in JSON output.
     pub(super) kind: &'static str,
     pub(super) message: String,
     pub(super) mend: Mend,
 }
 
-/// The change that takes it away.
+/// The change that removes the permission.
 #[derive(Debug)]
 pub(super) enum Mend {
-    /// Taking a grant back.
+    /// Revokes a grant.
     Revoke(String),
-    /// Taking a rule out of its file, with narrower ones in its place.
+    /// Takes a rule out of its file and puts narrower ones in its place.
     Rule { file: PathBuf, line: usize, replacement: String },
 }
 
@@ -41,7 +41,7 @@ impl Finding {
         }
     }
 
-    /// The rules that could stand in its place.
+    /// The proposed rules.
     pub(super) fn replacement(&self) -> Option<&str> {
         match &self.mend {
             Mend::Rule { replacement, .. } => Some(replacement.as_str()).filter(|text| !text.is_empty()),
@@ -50,17 +50,17 @@ impl Finding {
     }
 }
 
-/// Which grants the calls of the record used.
+/// The grants that recorded calls used.
 #[derive(Debug, Default)]
 pub(super) struct Used {
     calls: usize,
-    /// By id: when it was used last.
+    /// Last use, by grant id.
     grants: HashMap<String, SystemTime>,
-    /// By id: when it last did not count, and why.
+    /// Last time that a grant was suspended, and the reason, by grant id.
     suspended: HashMap<String, (SystemTime, String)>,
 }
 
-/// The words of a record about a grant that did not count.
+/// Text in a record that marks a suspended grant.
 const DOES_NOT_COUNT: &str = ") does not count: ";
 
 impl Used {
@@ -90,11 +90,11 @@ pub(super) fn grants(
 ) -> Vec<Finding> {
     let one = |(grant, state): &(Grant, GrantState)| {
         let (kind, why) = if *state == GrantState::Expired {
-            ("expired_grant", "its time is over".to_owned())
+            ("expired_grant", "expired".to_owned())
         } else if let Some(why) = suspended(grant, used, servers) {
-            ("suspended_grant", format!("it does not count: {why}"))
+            ("suspended_grant", format!("suspended: {why}"))
         } else if grant.given_at < since && !used.grants.contains_key(&grant.id) {
-            ("unused_grant", "no call used it in that time".to_owned())
+            ("unused_grant", "not used in that time".to_owned())
         } else {
             return None;
         };
@@ -108,7 +108,7 @@ pub(super) fn grants(
 fn suspended(grant: &Grant, used: &Used, servers: &ServerSet) -> Option<String> {
     let server = servers.active.iter().find(|server| server.name == grant.server);
     if server.is_some_and(|server| identity(server) != grant.server_identity) {
-        return Some("its server is started or reached in another way now".to_owned());
+        return Some("the command or address of its server changed".to_owned());
     }
     let (at, why) = used.suspended.get(&grant.id)?;
     let is_newer = used.grants.get(&grant.id).is_none_or(|last| last < at) && grant.given_at < *at;

@@ -1,4 +1,4 @@
-//! Mending what a review found: grants are taken back, rules are taken out of their files and narrower ones put in their place.
+//! Applies the findings of a review: revokes grants, and replaces rules in their files by narrower ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;

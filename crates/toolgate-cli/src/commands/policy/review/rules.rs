@@ -1,4 +1,4 @@
-//! The allows that the person wrote, with the calls that used them: which were never needed, and which are broader than those calls. Pure.
+//! The allows that the person wrote, and the calls that used them: finds those that were never needed or are too broad. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use super::findings::{Finding, Mend};
 use crate::limits::REVIEWED_CALLS_COUNT;
 use crate::listing::counted;
 
-/// The place of a rule. Each tool of a list is a rule of its own, written in the same place.
+/// The place of a rule. Each tool of a list is a rule of its own at the same place.
 type Place = (PathBuf, usize);
 
-/// The allows of the person's policies.
+/// The allows in the person's policies.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     written: BTreeMap<Place, Written>,
@@ -27,11 +27,11 @@ pub(super) struct Rules {
 #[derive(Debug, Default)]
 struct Written {
     rules: Vec<Arc<Rule>>,
-    /// Whether it was about some call.
+    /// Whether the rule matched any call.
     has_matched: bool,
-    /// The calls that it let through.
+    /// The calls that the rule allowed.
     let_through: Vec<AllowedCall>,
-    /// Whether the arguments of all of those are in the record.
+    /// Whether the record has the complete arguments of those calls.
     is_known: bool,
 }
 
@@ -65,7 +65,7 @@ impl Rules {
         }
     }
 
-    /// A record without calls says nothing about rules.
+    /// A record without calls proves nothing about rules.
     pub(super) fn findings(&self, since: &str) -> Vec<Finding> {
         if self.calls == 0 {
             return Vec::new();
@@ -90,11 +90,11 @@ impl Written {
             return Some(Finding { kind: "unmatched_rule", message, mend: mend(String::new()) });
         }
         let (used, replacement) = self.narrower()?;
-        let message = format!("the rule{name} is broader than what was used: {used}");
+        let message = format!("the rule{name} is broader than its use: {used}");
         Some(Finding { kind: "broad_rule", message, mend: mend(replacement) })
     }
 
-    /// The part of it that was used, and rules for that. Only a rule without conditions is rewritten: a condition is there for a reason.
+    /// The part of the rule that was used, with rules for it. A rule with conditions is not rewritten, because each condition has a purpose.
     fn narrower(&self) -> Option<(String, String)> {
         let is_plain = |rule: &Arc<Rule>| {
             rule.conditions.is_empty()
@@ -117,7 +117,7 @@ impl Written {
         self.named_tools()
     }
 
-    /// The tools that were used, where the rule names more of them than that.
+    /// The tools that were used, when the rule names more than those.
     fn named_tools(&self) -> Option<(String, String)> {
         let is_about_all = |rule: &Arc<Rule>| {
             !matches!(rule.tool, NamePattern::Exact(_))
@@ -160,7 +160,7 @@ impl Written {
     }
 }
 
-/// A text in quotes, as JSON and TOML both write it.
+/// A quoted string, valid in JSON and TOML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
