@@ -73,7 +73,7 @@ pub(crate) struct Options {
     /// Policy files or folders in place of your own (comma-separated)
     #[arg(long, global = true, value_name = "PATHS")]
     pub(crate) policy: Option<Vec<String>>,
-    /// More policy files or folders, which can only restrict; not used where the system has its own (comma-separated)
+    /// More policy files or folders, which can only restrict; ignored when the system has its own (comma-separated)
     #[arg(long, global = true, value_name = "PATHS", hide_short_help = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) admin_policy: Option<Vec<String>>,
     /// Folders beside the workspace, for the built-in tools and as roots (comma-separated)

@@ -59,7 +59,7 @@ pub(crate) fn before(session: &Session, editing: Option<&Editing>) -> Result<()>
 pub(crate) fn after(session: &Session, editing: Option<&Editing>) {
     let Some(Editing { name, reason }) = editing.filter(|editing| editing.name != BY_HAND) else { return };
     if let Err(error) = Revisions::open(session.env()).keep(name, reason.as_deref()) {
-        tracing::warn!("no revision of the settings is kept: {error}");
+        tracing::warn!("cannot save a revision of the settings: {error}");
     }
 }
 
@@ -74,7 +74,7 @@ fn keep_quietly(session: &Session) {
     }
 }
 
-/// Ends a restoration that a crash interrupted, before settings are read.
+/// Completes a restoration that a crash interrupted, before settings are read.
 ///
 /// # Errors
 /// Returns an error if that is not possible: half of the rules of another time must not decide about calls.

@@ -63,7 +63,7 @@ pub(crate) const LABEL_CHARS_MAX: usize = 120;
 /// Calls that a change of rules decides otherwise, in one line of the record: `--json` has them all.
 pub(crate) const AUDIT_IMPACT_SHOWN_MAX: usize = 3;
 
-/// Servers that are not used and are named with the reason where there is nothing else to show.
+/// Unused servers that are named with the reason when there is nothing else to show.
 pub(crate) const HELD_BACK_NAMED_MAX: usize = 10;
 
 /// Mistyped list entries that one command warns about; `doctor` shows the others.

@@ -209,7 +209,7 @@ impl Listing<'_> {
             printer.flush()?;
         }
         if host.servers().is_empty() && self.held_back.is_empty() {
-            talk.line("no tools: no server is used; `toolgate mcp list` shows those that are written");
+            talk.line("no tools: no server is in use; `toolgate mcp list` shows the configured ones");
         } else if host.servers().is_empty() || self.arguments.all {
             tell_held_back(self.held_back, "tools", &talk);
         }

@@ -107,7 +107,7 @@ fn rules_that_changed_are_recorded_with_their_impact() {
     assert_eq!((&made["impact"]["different"], &made["impact"]["cases"]), (&json!(1), &case("ask", "deny", 1)));
     assert_eq!((&gone["impact"]["different"], &gone["impact"]["cases"]), (&json!(2), &case("deny", "ask", 2)));
     let shown = room.run("audit show --permissions").stdout;
-    assert!(shown.contains("decides 2 of 3 calls of the last 7 days otherwise; echo of s: deny → ask"), "{shown}");
+    assert!(shown.contains("decides 2 of 3 calls of the last 7 days differently; echo of s: deny → ask"), "{shown}");
 }
 
 #[test]

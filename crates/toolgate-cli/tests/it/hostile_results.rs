@@ -99,7 +99,7 @@ fn check(room: &Room, what: &str, lines: &[(&str, &[i32])]) {
     }
 }
 
-/// Every way to show them.
+/// All commands that show a result.
 const SHOWN: [(&str, &[i32]); 6] = [
     ("call grow", &[0, 1]),
     ("call grow --debug", &[0, 1]),

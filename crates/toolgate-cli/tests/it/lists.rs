@@ -149,7 +149,7 @@ fn servers_that_are_not_used_are_named_where_something_of_theirs_is_looked_for()
     };
     let broken = || room().without_workspace().with("one", "command", json!(5));
     let strict = || room().setting("security", json!({"strict": true}));
-    // a room, a command, what is said
+    // a room, a command, the expected text
     let cases = [
         (allowed(), "tools --all", "no tools of one: not in `mcp.allowed` of SETTINGS:1"),
         (

@@ -102,7 +102,7 @@ fn has_ended(child: &mut Child) -> bool {
     !matches!(child.try_wait(), Ok(None))
 }
 
-/// Ends the command with all that it started.
+/// Kills the command and its child processes.
 #[cfg(unix)]
 fn end(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};

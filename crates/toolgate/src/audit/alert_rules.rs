@@ -179,7 +179,7 @@ impl AlertRules {
             }
         }
         if limits.is_empty() && self.problems.len() == before {
-            self.problem(layer, line, "it has no limit, such as `callsPerMinute`");
+            self.problem(layer, line, "no limit is set, such as `callsPerMinute`");
         }
         for limit in limits {
             if self.rules.len() >= ALERT_RULES_MAX {

@@ -138,7 +138,7 @@ pub fn covered_text(text: &str) -> Cow<'_, str> {
 }
 
 /// The beginning of a text that is too long to be searched, up to the end of a word: half a secret is not recognised. The length of the rest is
-/// said.
+/// uses this redactor.
 fn beginning_covered(text: &str) -> String {
     let most = text.floor_char_boundary(COVERED_TEXT_START_BYTES);
     let start = text.get(..most).unwrap_or_default();

@@ -23,7 +23,7 @@ const CD_PATH: &str = "CDPATH";
 pub(super) fn leads_out(arguments: &Arguments<'_>, folders: &WorkspaceFolders) -> bool {
     match arguments.script() {
         Some(Ok(script)) => script_leads_out(script, arguments.value().get(FOLDER_KEY), folders),
-        // What cannot be read is let through by no allowance.
+        // Unreadable commands are never allowed as read-only.
         Some(Err(_)) | None => false,
     }
 }

@@ -216,7 +216,7 @@ fn commands_that_only_look_see_nothing_outside_of_the_folder() {
         ("cat nothere/../../secret", ASK),
         ("cat notes.md/../README.md", ASK),
         ("cat code/deep/../README", ASK),
-        // What `cd` changes for those behind it.
+        // Effects of `cd` on later commands.
         ("cd docs && cat key", ASK),
         ("cd src && cat README", ASK),
         ("cd src && cat out/key", ASK),

@@ -16,7 +16,7 @@ use crate::shell::Reach;
 /// The folder in which relative paths start.
 const FOLDER: &str = "/home/u/proj";
 
-/// `/etc/passwd`, and what may be it.
+/// `/etc/passwd`, and spellings that may mean it.
 const SPELLINGS: [&str; 109] = [
     "/etc/passwd",
     "//etc/passwd",

@@ -31,7 +31,7 @@ const ABOUT_A_STATUS: [&str; 20] = [
     "token",
 ];
 
-/// The status that a text says, when it says that credentials were refused.
+/// The status in a text, if it reports refused credentials.
 #[must_use]
 pub fn denied_status(text: &str) -> Option<&'static str> {
     text.lines().find_map(status_of_line)

@@ -45,7 +45,7 @@ pub struct Restrictions {
     pub begins_in_plan: bool,
     /// Keys of old versions, each with its name of today.
     pub outdated: Vec<(&'static str, &'static str)>,
-    /// Whether `policyPaths` names policies in place of those beside the settings.
+    /// Whether `policyPaths` replaces the policies beside the settings.
     pub names_policies: bool,
     /// Restricting keys with invalid values.
     pub unreadable: Vec<String>,

@@ -139,7 +139,7 @@ pub struct ReadingTools<'a> {
 pub struct GrantSubject<'a> {
     /// Whose tool.
     pub server: &'a ServerName,
-    /// The hash of how that server is reached.
+    /// Hash of the command or address of the server.
     pub server_identity: &'a str,
     /// Which built-in server that is, when it is one.
     pub builtin: Option<&'a str>,

@@ -69,7 +69,7 @@ pub(super) fn bytes_max(name: &str) -> usize {
     if name == SETTINGS_FILE { SETTINGS_FILE_BYTES_MAX } else { POLICY_FILE_BYTES_MAX }
 }
 
-/// Whether a revision may have a file of that name: nothing else is ever written.
+/// Whether a revision may contain a file of that name. No other file is ever written.
 pub(super) fn is_own_name(name: &str) -> bool {
     let is_policy = |rest: &str| {
         let is_plain = !rest.contains(['/', '\\', '\0']);

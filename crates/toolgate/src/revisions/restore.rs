@@ -50,7 +50,7 @@ impl Revisions {
     pub fn restore(&self, word: &str, reason: Option<&str>) -> Result<Restored> {
         let target = self.find(word)?;
         if let Some(name) = target.files.keys().find(|name| !is_own_name(name)) {
-            let what = format!("revision `{word}` has a file `{name}`, which is no settings or policy file");
+            let what = format!("revision `{word}` has a file `{name}`, which is not a settings or policy file");
             return Err(Error::new(ErrorKind::State, what));
         }
         let files = self.contents(&target.files)?;
@@ -65,7 +65,7 @@ impl Revisions {
                 log.revisions.retain(|one| (&one.id, one.at) != (&revision.id, revision.at) || one == &target);
                 Ok(Some(match back {
                     Ok(()) => error,
-                    Err(back) => error.while_doing(&format!("what was changed could not be put back ({back})")),
+                    Err(back) => error.while_doing(&format!("the changed files could not be put back ({back})")),
                 }))
             }
         })?;

@@ -90,11 +90,11 @@ impl Revisions {
         let path = self.content(hash);
         let wrong = |what: &str| Error::new(ErrorKind::State, format!("{}: {what}", path.display()));
         if !is_name(hash) {
-            return Err(wrong("not the name of a content"));
+            return Err(wrong("the file name is not a hash"));
         }
         let bytes = read(&path, REVISION_CONTENT_BYTES_MAX as u64).map_err(|error| wrong(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8 text"))?;
-        if hash_of(&text) == hash { Ok(text) } else { Err(wrong("was changed since it was kept")) }
+        if hash_of(&text) == hash { Ok(text) } else { Err(wrong("was changed since it was saved")) }
     }
 
     pub(super) fn content(&self, hash: &str) -> PathBuf {
@@ -203,7 +203,7 @@ impl Revisions {
         if self.list()?.is_empty() {
             self.end();
         }
-        // The newest one may be among them, and is then to be kept anew before the next change.
+        // If the newest revision is removed, the next change must save it again.
         let _removed = fs::remove_file(self.folder.join(HEAD_FILE)).is_ok();
         self.sweep()?;
         Ok(taken)

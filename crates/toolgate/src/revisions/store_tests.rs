@@ -134,7 +134,7 @@ fn a_restoration_that_fails_changes_nothing_and_one_that_was_killed_is_ended() {
     let states = |room: &Room| ["settings.json", "policies/a.toml", "policies/z.toml"].map(|name| room.read(name));
     assert_eq!(states(&room), [Some("new".to_owned()), Some("new".to_owned()), None]);
     fs::remove_dir(room.at("settings.json.lock")).unwrap();
-    // A process that was killed in between left its note and a part of the files.
+    // A killed process left its marker and a part of the files.
     note(
         &room,
         &old.id,

@@ -335,7 +335,7 @@ fn approvals_off(origin: &RuleOrigin, count: usize) -> Finding {
             1 => format!("1 saved approval (`allow` at priority {SAVED_APPROVAL_PRIORITY}) does not count"),
             _ => format!("{count} saved approvals (`allow` at priority {SAVED_APPROVAL_PRIORITY}) do not count"),
         },
-        hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` says so".to_owned()),
+        hint: Some("`security.disableAlwaysAllow` or `admin.secureModeEnabled` is set".to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 const RULES: &str = "rule";
 
 /// The comment above a rule that was taken out.
-const TAKEN_OUT: &str = "# Taken out by `toolgate policy review --write`:";
+const TAKEN_OUT: &str = "# Commented out by `toolgate policy review --write`:";
 
 /// The text with the rules of these lines as comments, and the text of other rules behind each. `None` when it cannot be done without a change to
 /// anything else, for example where rules are written as an inline list.
@@ -117,7 +117,7 @@ mod tests {
 
     fn taken(text: &str) -> String {
         let lines: String = text.lines().map(|line| format!("# {line}\n")).collect();
-        format!("# Taken out by `toolgate policy review --write`:\n{lines}")
+        format!("# Commented out by `toolgate policy review --write`:\n{lines}")
     }
 
     #[test]

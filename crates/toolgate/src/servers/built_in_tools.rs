@@ -21,7 +21,7 @@ const ALIASES: [(&str, &str); 8] = [
 /// More names, which only restrictions know: tools of other servers have them too, so no permission reaches that far.
 const RESTRICTED_ALIASES: [(&str, &str); 1] = [("edit_file", "replace")];
 
-/// Other names of arguments of these tools, by their own: those of Gemini CLI.
+/// Alternative names of their arguments, those of Gemini CLI, by own name.
 const ARGUMENTS: [(&str, &[&str]); 3] = [
     ("path", &["file_path", "dir_path", "absolute_path"]),
     ("include", &["include_pattern"]),

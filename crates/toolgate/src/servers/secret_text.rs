@@ -113,7 +113,7 @@ fn is_unlike_a_word(text: &str) -> bool {
 /// Shorter words have digits in them for many reasons.
 const UNLIKE_A_WORD_CHARS: usize = 5;
 
-/// A form with what was worked out for it once.
+/// A form with its prepared data.
 struct Ready {
     form: &'static Form,
     /// Its hints, each with its set of letters.

@@ -24,7 +24,7 @@ enum Harmless {
     Programs(&'static [&'static str]),
     /// A text that begins so.
     Beginning(&'static str),
-    /// A text without these parts, in lower case.
+    /// Texts without these substrings, in lower case.
     Without(&'static [&'static str]),
 }
 
@@ -287,7 +287,7 @@ fn clones(program: &str, arguments: &[Word]) -> bool {
     matches!(program, "gh" | "glab" | "hub") && is_clone && behind.into_iter().any(is_option)
 }
 
-/// Whether a program for databases reads its commands, some of which run programs, from its input.
+/// Whether a database client reads its commands from its input. Some of these commands run programs.
 fn reads_commands(program: &str, arguments: &[Word]) -> bool {
     let has = |letters: &str, longs: &[&str]| {
         arguments.iter().any(|word| {

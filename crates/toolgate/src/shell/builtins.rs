@@ -122,7 +122,7 @@ fn sets_path(command: &SimpleCommand) -> bool {
     is_setting && command.words.iter().skip(1).any(|word| matches!(word.literal.as_deref(), Some("PATH" | "-vPATH")))
 }
 
-/// Whether a test or `printf` may be given an option, and a name with a subscript, that stand elsewhere in the text: `set -- -v 'a[$(…)]'`.
+/// Whether a test or `printf` may get an option, and a name with a subscript, from elsewhere in the text: `set -- -v 'a[$(…)]'`.
 pub(super) fn check_together(text: &str, commands: &[SimpleCommand]) -> Result<(), Unreadable> {
     if !has_running_subscript(text) {
         return Ok(());
@@ -184,7 +184,7 @@ fn has_running_subscript(text: &str) -> bool {
     })
 }
 
-/// Ends of names of variables whose value other programs run, or take options from.
+/// Suffixes of variables with a value that other programs run, or take options from.
 const OTHERS_RUN: [&str; 28] = [
     "ASKPASS",
     "BROWSER",
@@ -233,7 +233,7 @@ fn is_run_elsewhere(assignment: &str) -> bool {
     is_named && !is_harmless
 }
 
-/// Variables that name files or folders from which programs take what they run.
+/// Variables with files or folders from which programs load code.
 const LEADING: [&str; 27] = [
     "APT_CONFIG",
     "BUNDLE_GEMFILE",
@@ -319,7 +319,7 @@ impl SimpleCommand {
         if sets_path(self) {
             return true;
         }
-        // Without a program behind them, assignments hold for all that follows.
+        // Without a program after them, assignments apply to all later commands.
         if (self.is_git() || self.words.is_empty()) && self.assignments.iter().any(|it| moves_home(it)) {
             return true;
         }

@@ -7,7 +7,7 @@ use super::interpreters;
 use super::script::Word;
 use super::sed;
 
-/// Whether a program is given a text that may run others, or reads one from its input.
+/// Whether a program gets code that may run other programs, or reads code from its input.
 pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
     match program {
         "sed" | "ssed" | "psed" => sed_runs(arguments),
@@ -16,7 +16,7 @@ pub(super) fn runs_code(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether a text of a language runs no program, as far as can be told.
+/// Whether code runs no program, as far as can be determined.
 pub(super) fn is_plain(name: &str, text: &str) -> bool {
     if !text.is_ascii() {
         return false;

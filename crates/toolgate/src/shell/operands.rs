@@ -13,7 +13,7 @@ impl SimpleCommand {
     /// Whether none of its words is a file outside the folder it runs in and those beside it, and it follows no links that it finds there.
     #[must_use]
     pub fn stays_in(&self, folder: &Path, included: &[PathBuf]) -> bool {
-        // `cd` alone goes home, and `cd -` to where it was before.
+        // `cd` alone goes to the home folder, and `cd -` to the previous one.
         let is_cd = self.words.first().is_some_and(|program| program.literal.as_deref() == Some("cd"));
         let operands = self.words.iter().skip(1).filter(|word| !word.head.starts_with('-')).count();
         (!is_cd || operands == 1)

@@ -144,7 +144,7 @@ fn a_mistake_in_a_limit_is_told_with_its_place() {
     let cases = [
         (json!({"alerts": 7}), "expected a list of limits"),
         (json!({"alerts": ["x"]}), "expected an object"),
-        (json!({"alerts": [{"server": "x"}]}), "it has no limit"),
+        (json!({"alerts": [{"server": "x"}]}), "no limit is set"),
         (json!({"alerts": [{"callsPerMinute": "many"}]}), "`callsPerMinute` takes a whole number"),
         (json!({"alerts": [{"callsPerMinut": 3}]}), "unknown key `callsPerMinut`; did you mean `callsPerMinute`?"),
         (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` takes a whole number up to 100"),

@@ -95,14 +95,14 @@ pub(crate) fn words(alert: &Alert) -> String {
     match alert.measure {
         "callsPerMinute" => format!("{} within a minute, more than {limit}", amount(value, "call")),
         "denialsPerMinute" => format!("{} within a minute, more than {limit}", amount(value, "denial")),
-        "errorPercent" => format!("{value} % of the last calls failed, more than {limit} %"),
-        "resultBytes" => format!("a result of {value} bytes, more than {limit}"),
-        "latencyMs" => format!("it took {value} ms, more than {limit}"),
+        "errorPercent" => format!("{value} % of the last calls failed (limit {limit} %)"),
+        "resultBytes" => format!("a result of {value} bytes (limit {limit})"),
+        "latencyMs" => format!("it took {value} ms (limit {limit})"),
         "hours" => format!("called at {:02}:{:02}, outside the hours", value / 60, value % 60),
         "newToolAfterDays" => {
             format!("first call of this tool; its server was first used {} ago", amount(value, "day"))
         }
-        other => format!("{other}: {value}, more than {limit}"),
+        other => format!("{other}: {value} (limit {limit})"),
     }
 }
 

@@ -35,7 +35,7 @@ fn write_policy(policy: &PolicyTaken) -> Result<()> {
 
 fn decide(env: &HostEnv, folder: &FolderTaken) -> Result<()> {
     if folder.level != TrustLevel::Not {
-        // Whatever it brings later is new, and has to be looked at.
+        // Servers that the folder brings later are new, and need a look.
         let env = HostEnv { workspace: folder.path.as_path().into(), ..env.clone() };
         confirm_all(&env, &folder.path, &load(&env, &LoadOptions::default()))?;
     }

@@ -161,7 +161,7 @@ impl Taken {
             self.set("general.defaultApprovalMode", Json::Text("plan".to_owned()), text);
         }
         let unreadable = restrictions.unreadable.iter();
-        self.lost.extend(unreadable.map(|key| format!("`{key}`, which cannot be read")));
+        self.lost.extend(unreadable.map(|key| format!("`{key}`: it cannot be read")));
         let outdated = restrictions.outdated.iter();
         self.lost.extend(outdated.map(|(key, now)| format!("`{key}` of an old version, now called `{now}`")));
         if !restrictions.allowed_tools.is_empty() {
@@ -177,7 +177,7 @@ impl Taken {
         }
     }
 
-    /// A list of which each entry restricts.
+    /// Takes over a list whose entries restrict.
     fn added(&mut self, key: &'static str, wanted: Vec<String>, text: &str) {
         let there = listed(text, key).unwrap_or_default();
         let known: BTreeSet<&String> =
@@ -216,7 +216,7 @@ impl Taken {
         self.noted.extend(extensions.with_servers.into_iter().map(copied));
     }
 
-    /// The policies in the folder beside the settings.
+    /// Takes over the policies in the folder beside the settings.
     fn policies_beside(&mut self, settings: &Path, env: &HostEnv) -> Vec<PolicyTaken> {
         let folder = settings.with_file_name(POLICIES_FOLDER);
         let mut found = Vec::new();

@@ -103,7 +103,7 @@ impl Arguments {
     fn check(&self) -> Result<()> {
         match self.words.as_slice() {
             [first, second] if detail_of(first).is_none() => {
-                let message = format!("`{first}` is none of `desc`, `schema`, `nodesc`");
+                let message = format!("`{first}` is not `desc`, `schema` or `nodesc`");
                 let (word, server) = match detail_of(second) {
                     Some(_) => (second.as_str(), as_word(first)),
                     None => ("desc", as_word(second)),

@@ -217,7 +217,7 @@ fn undo(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
                 let name = visible::line(name);
                 match grants.is_empty() {
                     true => printer.talk().line(&format!("the hints of {name} were not trusted")),
-                    false => printer.line(&format!("{name}: its tools are asked about again"))?,
+                    false => printer.line(&format!("{name}: its tools need a confirmation again"))?,
                 }
             }
         }

@@ -101,7 +101,7 @@ fn tell_unknown(session: &Session, server: &str) -> Result<()> {
     Ok(())
 }
 
-/// The part of a file name that a server's name gives.
+/// A server's name as part of a file name.
 fn plain(server: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     server.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect()

@@ -106,7 +106,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
     Ok(Ending::Done)
 }
 
-/// Suggestions, those with the least risk and the most evidence first; what is no rule stands at the end.
+/// The suggestions, least risk and most evidence first; those without a rule come last.
 fn weigh(recorded: Recorded<'_>, (allowed, refused): (&[StoredCall], &[StoredCall]), written: &str) -> Vec<Weighed> {
     let calls: Vec<AllowedCall> = allowed
         .iter()
@@ -245,7 +245,7 @@ fn file_of(session: &Session) -> PathBuf {
     session.env().dirs.user.join(POLICIES_FOLDER).join(FILE)
 }
 
-/// Adds the rules that are not there yet to a policy file of the person.
+/// Adds the new rules to the person's policy file of suggestions.
 fn write(session: &Session, arguments: &Arguments, weighed: &[Weighed]) -> Result<()> {
     let is_picked = !arguments.pick.is_empty();
     let is_meant = |one: &&Weighed| one.suggestion.is_rule() && (is_picked || one.risk < Risk::High);

@@ -21,7 +21,7 @@ pub(super) fn cover_members(members: &mut Map<String, Value>) -> usize {
     cover_behind(&format!("{program} "), words)
 }
 
-/// Covers them, and counts them.
+/// Masks the secrets and counts them.
 pub(super) fn cover(elements: &mut [Value]) -> usize {
     cover_behind("", elements)
 }

@@ -9,7 +9,7 @@ use crate::servers::secret_text::{self, COVERED};
 /// Members that name another member.
 const NAMES: [&str; 8] = ["name", "key", "header", "variable", "field", "label", "attribute", "k"];
 
-/// Members that hold it.
+/// Members with the value.
 const VALUES: [&str; 8] = ["value", "values", "val", "v", "default", "content", "secretvalue", "text"];
 
 /// Members that say into which field of a page something is written.

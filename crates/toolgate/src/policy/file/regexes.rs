@@ -104,7 +104,7 @@ impl Regexes {
         self.noted(self.budget.take_expression())
     }
 
-    /// Counts memory that a compiled expression takes.
+    /// Counts the memory of a compiled expression.
     pub(super) fn take(&self, bytes: usize) -> Result<(), String> {
         self.noted(self.budget.take_bytes(bytes))
     }

@@ -54,7 +54,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?i)([a-z0-9_.-]+=)[^;\s]+(;\s*(?:path|httponly|secure|max-age|samesite|expires)(?-u:\b))",
         left: Left::Text("${1}[secret]${2}"),
     },
-    // The value of something whose name says so, when both stand in one pair of quotes.
+    // Value after a secret name, both in one pair of quotes.
     Form {
         hints: NAMES,
         pattern: r#"(?i)("[^"\s=:]*(?:password|passwd|passphrase|passcode|passkey|pswd|pwd|secret|token|(?:api|access|account|auth|client|deploy|encryption|host|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook)[_-]?key|credentials?)[=:])[^"\\\s](?:[^"\\]|\\.)*""#,

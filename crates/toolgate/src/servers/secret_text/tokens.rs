@@ -172,7 +172,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: r"(?s)(?:(?-u:\b)MII[BCEJ][0-9A-Za-z+/\n]{48,}={0,2}|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----.*?(?:---- END[^\n]*|\z)|(?-u:\b)RWRTY0Iy[0-9A-Za-z+/=]{32,})",
         left: Left::Text("[secret]"),
     },
-    // Keys of files that are sealed, hashes of passwords, and tokens of accounts.
+    // Keys of encrypted files, password hashes, account tokens.
     Form {
         hints: &[
             "age-secret-key-",

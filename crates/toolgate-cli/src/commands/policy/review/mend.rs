@@ -13,7 +13,7 @@ use crate::listing::counted;
 use crate::permission_record::Reason;
 use crate::session::Session;
 
-/// Mends all of it. How many findings that was.
+/// Applies all findings. Returns their number.
 pub(super) fn all(session: &Session, reason: &Reason, found: &[Finding]) -> Result<usize> {
     let mut mended = 0;
     let mut by_file: BTreeMap<&Path, Vec<(usize, &str)>> = BTreeMap::new();
