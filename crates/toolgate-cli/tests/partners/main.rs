@@ -14,6 +14,7 @@ mod room;
 mod screen;
 
 mod listings;
+mod packages;
 
 mod calls;
 
