@@ -15,6 +15,7 @@ mod screen;
 
 mod listings;
 mod packages;
+mod project_files;
 
 mod calls;
 
