@@ -222,6 +222,7 @@ pub(crate) enum Command {
     Down(commands::down::Arguments),
     Ps(commands::ps::Arguments),
     Completions(commands::completions::Arguments),
+    Generate(commands::generate::Arguments),
     WorkspaceServer(commands::workspace_server::Arguments),
     #[command(skip)]
     Ask(commands::ask_model::Arguments),

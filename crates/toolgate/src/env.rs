@@ -77,7 +77,6 @@ impl Clock for SystemClock {
 mod tests {
     use super::{HostDirs, HostEnv, SystemClock};
     use std::collections::BTreeMap;
-    use std::path::PathBuf;
     use std::sync::Arc;
 
     #[test]

@@ -30,15 +30,19 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending> {
-    let name = arguments.shell.to_string();
+    session.printer.line(script(&arguments.shell.to_string())?.trim_end())?;
+    Ok(Ending::Done)
+}
+
+/// The script that has a shell ask this program.
+pub(crate) fn script(shell: &str) -> Result<String> {
     let shells = Shells::builtins();
-    let Some(shell) = shells.completer(&name) else {
-        return Err(CommandError::usage(format!("there are no completions for {name}")));
+    let Some(found) = shells.completer(shell) else {
+        return Err(CommandError::usage(format!("there are no completions for {shell}")));
     };
     let mut script = Vec::new();
-    shell.write_registration(VARIABLE, "toolgate", "toolgate", "toolgate", &mut script)?;
-    session.printer.line(String::from_utf8_lossy(&script).trim_end())?;
-    Ok(Ending::Done)
+    found.write_registration(VARIABLE, "toolgate", "toolgate", "toolgate", &mut script)?;
+    Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
 /// Answers a shell that asks what could be typed next.

@@ -41,6 +41,7 @@ pub(crate) mod down;
 pub(crate) mod ps;
 
 pub(crate) mod completions;
+pub(crate) mod generate;
 pub(crate) mod workspace_server;
 
 use crate::args::Command;
@@ -96,6 +97,7 @@ fn run_alone(session: &mut Session, command: Command) -> Ending {
         Command::Down(arguments) => down::run(session, &arguments),
         Command::Ps(arguments) => ps::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
+        Command::Generate(arguments) => generate::run(session, &arguments),
         Command::Ask(arguments) => ask_model::run(session, &arguments),
         Command::WorkspaceServer(arguments) => workspace_server::run(session, &arguments),
     };

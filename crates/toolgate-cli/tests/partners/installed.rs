@@ -86,7 +86,7 @@ fn package(name: &str) -> PathBuf {
 }
 
 /// Something that `interop/install` puts in place. A test without its partner fails: skipping it would prove nothing.
-fn partner(path: &str) -> PathBuf {
+pub(crate) fn partner(path: &str) -> PathBuf {
     let chosen = std::env::vars_os().find(|(name, _)| name == "TOOLGATE_PARTNERS").map(|(_, path)| PathBuf::from(path));
     let installed = chosen.unwrap_or_else(|| repository().join("target/partners")).join(path);
     assert!(installed.exists(), "the partner {} is not installed; run `interop/install` first", installed.display());
@@ -97,6 +97,6 @@ fn script(path: &str) -> PathBuf {
     repository().join("interop").join(path)
 }
 
-fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }

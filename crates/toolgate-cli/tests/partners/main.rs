@@ -14,6 +14,8 @@ mod room;
 mod screen;
 
 mod listings;
+mod packages;
+mod project_files;
 
 mod calls;
 

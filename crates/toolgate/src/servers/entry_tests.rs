@@ -1,7 +1,7 @@
 //! Tests of references to secrets in the entry of a server: where they may stand, and every message in full.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::env::{HostDirs, HostEnv, SystemClock};

@@ -1,7 +1,7 @@
 //! What entries say about logging in: every key, what may stand where, what is missing, and every message in full.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Tests of what layers of settings mean: order, transports, variables, limits, lists, and every message in full.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 

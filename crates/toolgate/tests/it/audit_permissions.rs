@@ -51,7 +51,7 @@ fn a_change_says_everything_and_no_secret() {
     assert_eq!(uid.is_some_and(|uid| uid.is_u64()), cfg!(unix));
     let expected = json!({
         "seq": 2, "kind": "permission", "change": "rules", "subject": "policies", "by": {"principal": null, "user": "ada"},
-        "session": "s1", "folder": env.workspace, "reason": "password=[secret] was in it", "before": "old", "after": "new",
+        "session": "s1", "folder": env.workspace.main(), "reason": "password=[secret] was in it", "before": "old", "after": "new",
         "files": [{"path": "/p/a.toml", "before": null,
             "after": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}],
         "moreFiles": 0, "impact": {"days": 7, "calls": 9, "different": 3, "cases": [

@@ -143,7 +143,7 @@ fn places_follow_the_variables() {
         shown(&env, Format::Zed),
         "./.zed/settings.json /xdg/zed/settings.json ~/Library/Application Support/zed/settings.json /app/Zed/settings.json"
     );
-    env.workspace = world.home();
+    env.workspace = world.home().into();
     assert_eq!(shown(&env, Format::GeminiCli), "~/.gemini/settings.json");
     env.dirs.home = None;
     assert_eq!(shown(&env, Format::Cursor), "~/.cursor/mcp.json");
