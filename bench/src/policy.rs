@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgate::filter::{Arguments, NamePattern};
-use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence, Rule, ServerPattern};
+use toolgate::policy::file::{self, FileSource, Severity};
+use toolgate::policy::{CallFacts, Decision, Mode, Policy, Presence, Rule, ServerPattern, Tier};
 use toolgate::{Asker, ServerName};
 
 use crate::against::Comparison;
@@ -26,30 +27,76 @@ struct Case {
     rules: usize,
     tool: &'static str,
     arguments: fn() -> Value,
+    /// Rules with conditions about this tool, as the text of a policy file: none of them holds, so each is looked at.
+    conditions: fn() -> String,
 }
 
 const CASES: &[Case] = &[
-    Case { name: "rules-100", rules: 100, tool: "create_issue", arguments: issue },
-    Case { name: "rules-10000", rules: 10_000, tool: "create_issue", arguments: issue },
+    Case { name: "rules-100", rules: 100, tool: "create_issue", arguments: issue, conditions: String::new },
+    Case { name: "rules-10000", rules: 10_000, tool: "create_issue", arguments: issue, conditions: String::new },
     Case {
         name: "shell-short",
         rules: 100,
         tool: "run_shell_command",
         arguments: || json!({"command": "git status --short"}),
+        conditions: String::new,
     },
     Case {
         name: "shell-three-parts",
         rules: 100,
         tool: "run_shell_command",
         arguments: || json!({"command": "cd src && cargo test --workspace | tail -20"}),
+        conditions: String::new,
     },
     Case {
         name: "shell-wrapped",
         rules: 100,
         tool: "run_shell_command",
         arguments: || json!({"command": "env A=1 timeout 5 nice -n 3 xargs -0 -I{} sh -c 'find . -name \"*.rs\" -exec grep -l {} +' <list"}),
+        conditions: String::new,
+    },
+    Case {
+        name: "conditions-shell",
+        rules: 0,
+        tool: "run_shell_command",
+        arguments: || json!({"command": "cd src && cargo test --workspace | tail -20"}),
+        conditions: about_commands,
+    },
+    Case {
+        name: "conditions-unknown-program",
+        rules: 0,
+        tool: "run_shell_command",
+        arguments: || json!({"command": format!("build-all {}", "src/lib.rs --feature name ".repeat(30))}),
+        conditions: about_commands,
+    },
+    Case {
+        name: "conditions-path",
+        rules: 0,
+        tool: "write_file",
+        arguments: || json!({"path": "./src/%2e/deep/../deep/file.rs", "content": "x".repeat(2_000)}),
+        conditions: about_paths,
     },
 ];
+
+/// A hundred beginnings of commands, and twenty expressions.
+fn about_commands() -> String {
+    let rule = |condition: String| {
+        format!("[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 500\n{condition}\n")
+    };
+    let prefixes = (0..100).map(|at| rule(format!("commandPrefix = \"program{at} sub{at}\"")));
+    let expressions = (0..20).map(|at| rule(format!("commandRegex = \"tool{at} (run|push) .*--force\"")));
+    prefixes.chain(expressions).collect()
+}
+
+/// Twenty tests of paths.
+fn about_paths() -> String {
+    let rule = |at: usize| {
+        format!(
+            "[[rule]]\ntoolName = \"write_file\"\ndecision = \"deny\"\npriority = 500\nwhen.\"/path\" = {{ under = \"secret{at}\" }}\n"
+        )
+    };
+    (0..20).map(rule).collect()
+}
 
 fn issue() -> Value {
     json!({"title": "It does not start", "body": "Since yesterday.", "labels": ["bug"]})
@@ -87,6 +134,11 @@ fn compare(before: &Path, now: &Path, runs: usize) -> Outcome {
     say("| case | before | now | now / before (range) | now / now (range) | no worse |");
     say("| --- | --- | --- | --- | --- | --- |");
     for case in CASES {
+        // An older build does not have every case.
+        if ask(before, case.name).is_err() {
+            say(&format!("| {} | not measured | {:.0} ns | | | |", case.name, ask(now, case.name)?));
+            continue;
+        }
         let contestants = [before, now, now];
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         for run in 0..runs {
@@ -119,7 +171,11 @@ fn ask(program: &Path, case: &str) -> Outcome<f64> {
 /// Prints the nanoseconds of one decision. Each decision parses the call again, as for a new call.
 pub(crate) fn decide(name: &str) -> Outcome {
     let case = CASES.iter().find(|case| case.name == name).ok_or_else(|| format!("no case `{name}`"))?;
-    let policy = Policy::new(rules(case.rules, case.tool));
+    let conditions = file::parse(&(case.conditions)(), &FileSource::new(Tier::User, Path::new("bench.toml")));
+    if let Some(finding) = conditions.findings.iter().find(|finding| finding.severity == Severity::Error) {
+        return Err(format!("the rules of `{name}`: {}", finding.message).into());
+    }
+    let policy = Policy::new(conditions.rules.into_iter().chain(rules(case.rules, case.tool)).collect());
     let arguments = (case.arguments)();
     let server = ServerName::new("github")?;
     let once = || {

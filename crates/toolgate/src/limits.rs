@@ -213,8 +213,14 @@ pub const NEAREST_NAMES_MAX: usize = 3;
 /// Confirmed calls of one tool that were not made yet: a program that never calls must not fill the memory.
 pub const CONFIRMED_CALLS_MAX: usize = 100;
 
-/// Names compared to find typing errors in lists and rules; every command makes this comparison.
-pub const LIST_COMPARISONS_MAX: usize = 1_000_000;
+/// The beginning of an output that is searched for the words of a service that refuses credentials.
+pub const DENIED_SEARCHED_BYTES_MAX: usize = 64 * 1024;
+
+/// Letters compared, and names looked up, to find mistyped entries of lists and rules: each command does it.
+pub const LIST_WORK_ALWAYS_MAX: usize = 2_000_000;
+
+/// The same for a command that checks and looks for every entry that fits nothing.
+pub const LIST_WORK_MAX: usize = 50_000_000;
 
 /// The longest name that is compared with others to find those.
 pub const NEAREST_CHARS_MAX: usize = 256;

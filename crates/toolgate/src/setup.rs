@@ -16,7 +16,9 @@ use crate::host::{Host, HostBuilder};
 use crate::own_files;
 use crate::policy::{Mode, Permissions};
 use crate::registry::Naming;
-use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
+use crate::rulebook::{
+    PolicyFile, Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies,
+};
 use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
@@ -231,7 +233,7 @@ impl Setup {
     pub fn rules_in_force<'a>(&'a self, book: &'a Rulebook) -> RulesInForce<'a> {
         RulesInForce {
             folder: &self.env.workspace,
-            policies: book.files.iter().filter(|file| !file.is_named).map(|file| file.path.as_path()).collect(),
+            policies: book.files.iter().filter(|file| !file.is_named).map(PolicyFile::in_force).collect(),
             settings: self.settings.layers.iter().filter_map(|layer| layer.path.as_deref()).collect(),
             has_options: self.has_options,
             policy: &book.policy,

@@ -133,13 +133,14 @@ impl Session {
                 _ => {}
             }
             let printer = &mut session.printer;
-            unmatched::warn(plan, host, printer.talk());
             printer.talk().waits_no_more();
             printer.talk().give_up_question();
             let ended = match ended.and_then(|ending| Ok(printer.flush().map(|()| ending)?)) {
                 Ok(ending) => ending,
                 Err(error) => printer.report(&error),
             };
+            // What is only a warning does not keep the result waiting.
+            unmatched::warn(plan, host, printer.talk());
             if session.lasting.is_none() {
                 let_servers_speak(host, &session.printer, session.options.debug);
             }

@@ -1,5 +1,7 @@
 //! Limits of `audit.alerts` as the program reports them.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::room::{Room, sample};
@@ -19,8 +21,7 @@ fn a_call_that_passes_a_limit_is_told_flagged_and_found() {
     let output = room.run(CALL);
     assert_eq!(output.code(), Some(0), "{}", output.transcript());
     assert!(output.stderr.contains("alert any result: `echo` of s: a result of "), "{}", output.stderr);
-    let told = std::fs::read_to_string(room.world.home().join(".toolgate/told.json")).unwrap();
-    let told: Value = serde_json::from_str(&told).unwrap();
+    let told: Value = serde_json::from_str(&wait_for(&room, "told.json")).unwrap();
     assert_eq!((&told["alert"], &told["tool"]), (&json!("any result"), &json!("echo")));
     let call = &room.json("audit show --json")["calls"][0];
     assert_eq!(call["alerts"], json!(["any result"]));
@@ -107,4 +108,55 @@ fn settings_of_the_record_that_have_no_effect_are_found() {
         assert_eq!(output.code(), Some(9), "{}", output.transcript());
         assert!(output.stderr.contains(said), "{}", output.transcript());
     }
+}
+
+/// The text of a file that a command writes in the person's folder.
+fn wait_for(room: &Room, name: &str) -> String {
+    let file = room.world.home().join(".toolgate").join(name);
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if text.ends_with('\n') || Instant::now() > until {
+            return text;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_command_that_hangs_neither_delays_the_end_nor_stays_for_ever() {
+    let room = room(json!({"alerts": [{"resultBytes": 1}], "onAlert": "echo $$ > pid; sleep 600"}));
+    let begun = Instant::now();
+    let output = room.run(CALL);
+    assert_eq!(output.code(), Some(0), "{}", output.transcript());
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(8), "the command has ten seconds, and the call took {took:?}");
+    let pid = wait_for(&room, "pid");
+    let status = std::path::Path::new("/proc").join(pid.trim()).join("stat");
+    // What ended and has no parent to ask for it is a zombie.
+    let is_running = || std::fs::read_to_string(&status).is_ok_and(|stat| !stat.contains(") Z "));
+    while is_running() && begun.elapsed() < Duration::from_secs(40) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(!is_running(), "it was ended");
+}
+
+#[test]
+fn what_the_record_tells_is_found_also_when_the_calls_before_it_are_gone() {
+    let room = room(json!({"alerts": [{"callsPerMinute": 1}]}));
+    assert_eq!(room.run(CALL).code(), Some(0));
+    assert!(room.run(CALL).stderr.contains("alert callsPerMinute"));
+    let log = room.world.home().join(".toolgate/audit/audit.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    // The records of the call before it are gone, as with a file that was removed.
+    let last = text.lines().rev().take_while(|line| !line.contains("\"resultBytes\"")).count();
+    let kept: Vec<&str> = text.lines().skip(text.lines().count().saturating_sub(last + 1)).collect();
+    std::fs::write(&log, kept.join("\n") + "\n").unwrap();
+    let checked = room.run("audit check");
+    assert_eq!(checked.code(), Some(9), "{}{text}", checked.transcript());
+    assert!(checked.stdout.contains("told when the call was made"), "{}", checked.transcript());
+    let found: Value = serde_json::from_str(&room.run("audit check --json").stdout).unwrap();
+    let alert = &found["alerts"][0];
+    assert_eq!((&alert["alert"], &alert["measure"]), (&json!("callsPerMinute"), &json!("recorded")));
+    assert_eq!((&alert["value"], &alert["limit"]), (&Value::Null, &Value::Null));
 }

@@ -119,3 +119,25 @@ fn rules_that_follow_from_settings_are_recorded_when_they_change() {
     assert_eq!(room.run(&format!("{CALL} --allowed-tools add")).code(), Some(0), "options are no change");
     assert_eq!(told(&changes(&room)), [json!(["rules", "settings", null, null, null])]);
 }
+
+#[test]
+fn a_change_is_recorded_once_also_when_several_commands_notice_it() {
+    let room = Room::new().server("s", &sample("s"));
+    assert_eq!(room.run(CALL).code(), Some(0));
+    let known = changes(&room).len();
+    for round in 0..3 {
+        let text = format!("[[rule]]\ntoolName = \"other{round}\"\ndecision = \"deny\"\npriority = 10\n");
+        room.world.write_in_home(".toolgate/policies/own.toml", &text).unwrap();
+        let world = &room.world;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let output = world.command(env!("CARGO_BIN_EXE_toolgate")).args(CALL.split(' ')).run().unwrap();
+                    assert_eq!(output.code(), Some(0), "{}", output.transcript());
+                });
+            }
+        });
+    }
+    let new = told(&changes(&room)).split_off(known);
+    assert_eq!(new, vec![json!(["rules", "policies", null, null, null]); 3]);
+}

@@ -105,6 +105,8 @@ fn the_administrator_switches_servers_off() {
 
 #[test]
 fn a_policy_of_the_command_line_only_restricts() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
     let room = Room::new();
     let deny = "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 5\n";
     let allow = "[[rule]]\ntoolName = \"write_file\"\ndecision = \"allow\"\npriority = 900\n";
@@ -133,13 +135,22 @@ fn a_policy_of_the_command_line_only_restricts() {
     assert_eq!(room.run("call read_file path=a --admin-policy p.toml --yes").code(), Some(3));
     assert_eq!(room.run("call list_directory path=. --admin-policy p.toml --headless").code(), Some(3));
     assert_eq!(room.run("call list_directory path=. --admin-policy p.toml --yes").code(), Some(0));
-    // Where the system has policies, the flag has no effect.
+    // Where policies of the system are in force, the flag has no effect.
+    let room = Room::new();
+    std::fs::write(room.world.workspace().join("p.toml"), deny).unwrap();
+    std::fs::write(room.world.workspace().join("a"), "x").unwrap();
     let system = room.world.root().join("system/policies");
     std::fs::create_dir_all(&system).unwrap();
     std::fs::write(system.join("own.toml"), "").unwrap();
-    let output = room.run("call list_directory path=. --admin-policy p.toml");
-    assert_eq!(output.code(), Some(0), "{}", output.transcript());
-    assert!(output.stderr.contains("`--admin-policy` is not used"), "{}", output.transcript());
+    for (mode, may_be_in_force) in [(0o755, true), (0o777, false), (0o775, false)] {
+        std::fs::set_permissions(&system, std::fs::Permissions::from_mode(mode)).unwrap();
+        let is_in_force = may_be_in_force && std::fs::metadata(&system).unwrap().uid() == 0;
+        let output = room.run("call list_directory path=. --admin-policy p.toml --headless");
+        assert_eq!(output.code(), Some(if is_in_force { 0 } else { 3 }), "{mode:o} {}", output.transcript());
+        let is_told = output.stderr.contains("`--admin-policy` is not used");
+        assert_eq!(is_told, is_in_force, "{mode:o} {}", output.transcript());
+        assert_eq!(output.stderr.contains("the policies there are not used"), !is_in_force, "{}", output.transcript());
+    }
 }
 
 #[test]

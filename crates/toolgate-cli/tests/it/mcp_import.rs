@@ -335,6 +335,49 @@ fn what_gemini_cli_holds_back_comes_along() {
     assert!(again.stderr.contains("there is nothing to add"), "{}", again.transcript());
 }
 
+#[test]
+fn decisions_and_policies_that_come_along_are_recorded() {
+    let room = gemini_room(&[("auto-saved.toml", SAVED)]);
+    let (bad, good) = (room.world.home().join("bad"), room.world.home().join("good"));
+    fs::create_dir_all(&good).unwrap();
+    let folders = json!({bad.display().to_string(): "DO_NOT_TRUST", good.display().to_string(): "TRUST_FOLDER"});
+    room.world.write_in_home(".gemini/trustedFolders.json", &folders.to_string()).unwrap();
+    let written = room.run("mcp import --from gemini-cli --yes --reason moved");
+    assert_eq!(written.code(), Some(0), "{}", written.transcript());
+    let shown = room.json("audit show --permissions --json");
+    let part = |one: &Value| json!([one["change"], one["subject"], one["after"], one["reason"]]);
+    let told: Vec<Value> = shown["permissions"].as_array().unwrap().iter().map(part).collect();
+    for expected in [
+        json!(["rules", "policies imported from Gemini CLI", null, "moved"]),
+        json!(["distrust", bad.display().to_string(), "DO_NOT_TRUST", "moved"]),
+        json!(["trust", good.display().to_string(), "TRUST_FOLDER", "moved"]),
+    ] {
+        assert!(told.contains(&expected), "{expected}: {told:?}");
+    }
+    let files: Vec<&Value> = shown["permissions"].as_array().unwrap().iter().map(|one| &one["files"]).collect();
+    assert_eq!(files[0].as_array().unwrap().len(), 2, "{files:?}");
+}
+
+/// The person looks at the question for a while, and meanwhile the folder gets something of its own.
+#[test]
+fn a_folder_that_brings_something_by_now_is_not_trusted() {
+    let room = gemini_room(&[]);
+    let good = room.world.home().join("good");
+    fs::create_dir_all(&good).unwrap();
+    let folders = json!({good.display().to_string(): "TRUST_FOLDER"});
+    room.world.write_in_home(".gemini/trustedFolders.json", &folders.to_string()).unwrap();
+    let seen = screen::attended(&room, &["mcp", "import", "--from", "gemini-cli"], |person| {
+        person.sees("Add ");
+        let brought = r#"{"mcpServers": {"evil": {"command": "x"}}}"#;
+        room.world.write_in_home("good/.toolgate/settings.json", brought).unwrap();
+        person.presses("y\r");
+    });
+    assert_eq!(seen.code, Some(0), "{}", seen.plain());
+    assert!(seen.plain().replace('\n', " ").contains("brings something by now"), "{}", seen.plain());
+    let trusted = room.json("trust --list --json").to_string();
+    assert!(!trusted.contains("TRUST_FOLDER"), "{trusted}");
+}
+
 /// Servers lose their `trust` if a restriction of the same settings cannot be imported.
 #[test]
 fn trust_does_not_come_without_its_restrictions() {

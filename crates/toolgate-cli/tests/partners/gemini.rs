@@ -12,8 +12,8 @@ struct Home {
     policies: &'static [(&'static str, &'static str)],
     /// Messages that the import report must contain.
     said: &'static [&'static str],
-    /// The beginning of the commands named by a policy that is not taken over. `None` when all policies are.
-    stays_behind: Option<&'static str>,
+    /// The commands that are denied there only by a policy that is not taken over.
+    stays_behind: &'static [&'static str],
 }
 
 /// Rules as Gemini CLI saves them after the answer "always".
@@ -97,7 +97,7 @@ fn homes() -> [Home; 3] {
                 "ui": {"theme": "GitHub"},
             }),
             policies: &[("auto-saved.toml", SAVED), ("own.toml", OWN)],
-            stays_behind: None,
+            stays_behind: &[],
             said: &[
                 "tools.exclude: mcp_github_delete_repo, web_fetch",
                 "mcp.excluded: old",
@@ -106,14 +106,14 @@ fn homes() -> [Home; 3] {
         },
         Home {
             settings: json!({
-                "tools": {"core": ["read_file", "glob", "run_shell_command(ls)", "run_shell_command(make)"], "allowed": ["mcp_wiki_search"]},
+                "tools": {"core": ["ReadFileTool", "glob", "run_shell_command(ls)", "run_shell_command(make)"], "allowed": ["mcp_wiki_search"]},
                 "mcp": {"allowed": ["github", "files", "wiki"]},
                 "security": {"disableAlwaysAllow": true},
             }),
             policies: &[("auto-saved.toml", SAVED), ("own.toml", OWN)],
-            stays_behind: None,
+            stays_behind: &[],
             said: &[
-                "tools.core: read_file, glob",
+                "tools.core: ReadFileTool, glob",
                 "mcp.allowed: github, files, wiki",
                 "security.disableAlwaysAllow: true",
             ],
@@ -124,7 +124,7 @@ fn homes() -> [Home; 3] {
                 "look.toml",
                 "[[rule]]\ntoolName = \"run_shell_command\"\nargsPattern = '\"command\":\"git (?!push)'\ndecision = \"deny\"\npriority = 500\n",
             )],
-            stays_behind: Some("git "),
+            stays_behind: &["git status", "git log -1"],
             said: &[
                 "look.toml: line 3: `argsPattern` uses look-around",
                 "not trusted here, because these restrictions are not imported",
@@ -265,9 +265,7 @@ fn an_imported_home_decides_as_gemini_cli_does_or_more_strictly() {
                 let ours = decided_here(&room, server, tool, &args, way);
                 alike += usize::from(ours == *theirs);
                 let only_looks = way.1 && args["command"].as_str().is_some_and(|command| ONLY_LOOK.contains(&command));
-                let is_said = home
-                    .stays_behind
-                    .is_some_and(|about| args["command"].as_str().is_some_and(|command| command.starts_with(about)));
+                let is_said = args["command"].as_str().is_some_and(|command| home.stays_behind.contains(&command));
                 if strictness(&ours) < strictness(theirs) && !only_looks && !is_said {
                     looser.push(format!("{server}/{tool} {args} {way:?}: {ours} here, {theirs} there"));
                 }

@@ -47,8 +47,11 @@ impl Spent {
     /// Uses a state. `false` when it was used before, or is below the floor.
     pub(super) fn spend(&self, state: Issued) -> bool {
         let mut known = lock(&self.known);
-        if let Some((_, window)) = known.iter_mut().find(|(by, _)| *by == state.by) {
-            return window.spend(state.at);
+        if let Some(at) = known.iter().position(|(by, _)| *by == state.by) {
+            let (by, mut window) = known.remove(at);
+            let is_new = window.spend(state.at);
+            known.push((by, window));
+            return is_new;
         }
         if known.len() >= REQUEST_STATE_SIGNERS_MAX {
             let oldest = known.iter().position(|(by, _)| *by != self.own);
@@ -106,6 +109,17 @@ mod tests {
             assert!(spent.spend(state));
         }
         assert!(lock(&spent.known).iter().all(|(_, window)| window.used.is_empty()));
+    }
+
+    #[test]
+    fn the_busiest_signer_is_not_the_one_that_is_forgotten() {
+        let spent = Spent::new();
+        let busy = u64::MAX;
+        for by in 0..3 * REQUEST_STATE_SIGNERS_MAX as u64 {
+            assert!(spent.spend(Issued { by: busy, at: by + 100 }));
+            assert!(spent.spend(Issued { by, at: 5 }));
+        }
+        assert!(!spent.spend(Issued { by: busy, at: 100 }), "its first state is still known to be used");
     }
 
     #[test]

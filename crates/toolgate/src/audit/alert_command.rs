@@ -1,10 +1,12 @@
-//! `AlertCommands`: runs the commands of alerts, bounded in time and number. No command outlives the process: dropping this waits for them.
+//! `AlertCommands`: tells commands about alerts, bounded in time and number. Dropping this waits a moment for them. One that runs longer goes
+//! on behind the process, with a watchdog in its group that ends it when its time is over.
 
 use std::fmt;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -13,7 +15,8 @@ use super::members::Members;
 use super::moment::written;
 use crate::env::HostEnv;
 use crate::limits::{
-    ALERT_COMMAND_LOOK_MS, ALERT_COMMAND_MS, ALERT_COMMANDS_MAX, ALERT_COMMANDS_PER_MINUTE_MAX, AUDIT_NAME_CHARS_MAX,
+    ALERT_COMMAND_LOOK_MS, ALERT_COMMAND_MS, ALERT_COMMAND_WAIT_MS, ALERT_COMMANDS_MAX, ALERT_COMMANDS_PER_MINUTE_MAX,
+    AUDIT_NAME_CHARS_MAX,
 };
 
 /// Runs the commands of alerts.
@@ -25,9 +28,27 @@ pub struct AlertCommands {
 
 #[derive(Default)]
 struct Running {
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Attended>,
     /// Start times of commands within the last minute.
     started: Vec<Instant>,
+}
+
+/// One command, with the thread that attends to it.
+struct Attended {
+    thread: JoinHandle<()>,
+    since: Instant,
+    /// The process of the command; 0 until it is started.
+    process: Arc<AtomicU32>,
+}
+
+impl Attended {
+    fn left(&self) -> Duration {
+        Duration::from_millis(ALERT_COMMAND_MS).saturating_sub(self.since.elapsed())
+    }
+
+    fn process(&self) -> Option<u32> {
+        Some(self.process.load(Ordering::Acquire)).filter(|process| *process > 0)
+    }
 }
 
 impl AlertCommands {
@@ -42,19 +63,26 @@ impl AlertCommands {
     pub fn tell(&self, alert: &Alert) {
         let Some(command) = &alert.command else { return };
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.threads.retain(|thread| !thread.is_finished());
+        running.threads.retain(|one| !one.thread.is_finished());
         running.started.retain(|start| start.elapsed() < Duration::from_secs(60));
         if running.threads.len() >= ALERT_COMMANDS_MAX || running.started.len() >= ALERT_COMMANDS_PER_MINUTE_MAX {
             tracing::warn!("the command of the alert {} was not started: too many are running", alert.name);
             return;
         }
-        let started = self.command(command).spawn();
-        match started {
+        let (told, name, process) = (json(alert), alert.name.clone(), Arc::new(AtomicU32::new(0)));
+        let (mut command, started) = (self.command(command), Arc::clone(&process));
+        // The command is started by the thread that attends to it: without the thread there is none.
+        let thread = thread::Builder::new().spawn(move || match command.spawn() {
             Ok(child) => {
-                let told = json(alert);
-                running.started.push(Instant::now());
-                running.threads.extend(thread::Builder::new().spawn(move || attend(child, &told)).ok());
+                started.store(child.id(), Ordering::Release);
+                attend(child, &told);
             }
+            Err(error) => tracing::warn!("the command of the alert {name} cannot be run: {error}"),
+        });
+        let since = Instant::now();
+        running.started.push(since);
+        match thread {
+            Ok(thread) => running.threads.push(Attended { thread, since, process }),
             Err(error) => tracing::warn!("the command of the alert {} cannot be run: {error}", alert.name),
         }
     }
@@ -132,11 +160,37 @@ fn json(alert: &Alert) -> String {
 impl Drop for AlertCommands {
     fn drop(&mut self) {
         let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for thread in running.threads.drain(..) {
-            let _ended = thread.join().is_ok();
+        let until = Instant::now() + Duration::from_millis(ALERT_COMMAND_WAIT_MS);
+        for one in running.threads.drain(..) {
+            // Where nothing can end a command that stays behind, it is waited for.
+            let is_awaited = |one: &Attended| Instant::now() < until || one.process().is_none() || !cfg!(unix);
+            while !one.thread.is_finished() && is_awaited(&one) {
+                thread::sleep(Duration::from_millis(ALERT_COMMAND_LOOK_MS));
+            }
+            if one.thread.is_finished() {
+                let _ended = one.thread.join().is_ok();
+            } else if let Some(process) = one.process() {
+                watch(process, one.left());
+            }
         }
     }
 }
+
+/// Leaves a watchdog in the group of a command. Being in the group itself, it can end no other one.
+#[cfg(unix)]
+fn watch(process: u32, left: Duration) {
+    use std::os::unix::process::CommandExt as _;
+    let Ok(group) = i32::try_from(process) else { return };
+    let mut watchdog = Command::new("/bin/sh");
+    watchdog.args(["-c", "sleep \"$1\"; kill -KILL 0", "sh", &left.as_secs().saturating_add(1).to_string()]);
+    watchdog.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(group);
+    if let Err(error) = watchdog.spawn() {
+        tracing::warn!("the command of an alert stays behind without a time limit: {error}");
+    }
+}
+
+#[cfg(not(unix))]
+fn watch(_process: u32, _left: Duration) {}
 
 impl fmt::Debug for AlertCommands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! `AlertRules`: the limits of `audit.alerts`, from the settings of the person and the administrator. A folder cannot set any.
 
 use crate::glob::glob;
-use crate::limits::ALERT_RULES_MAX;
+use crate::limits::{ALERT_RULES_MAX, ALERT_TIMES_MAX};
 use crate::servers::built_in_tools::possible_real_name;
 use crate::settings::raw::{RawMember, RawValue};
 use crate::settings::{Located, Settings, SettingsLayer};
@@ -78,6 +78,17 @@ impl Limit {
         matches!(self, Self::CallsPerMinute(_) | Self::DenialsPerMinute(_) | Self::ErrorPercent(_))
     }
 
+    /// The reason that no call can ever pass it.
+    fn why_never(self) -> Option<String> {
+        match self {
+            Self::CallsPerMinute(most) | Self::DenialsPerMinute(most) if most >= ALERT_TIMES_MAX as u64 => {
+                Some(format!("at most {ALERT_TIMES_MAX} calls within a minute are counted"))
+            }
+            Self::ErrorPercent(100) => Some("no more than 100 % of the calls can fail".to_owned()),
+            _ => None,
+        }
+    }
+
     fn of(key: &str, value: &RawValue) -> Option<Self> {
         let number = || match value {
             RawValue::Number(number) => number.parse::<u64>().ok(),
@@ -117,7 +128,8 @@ fn hours(text: &str) -> Option<Limit> {
 fn minutes(text: &str) -> Option<u64> {
     let (hours, minutes) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
     let (hours, minutes): (u64, u64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    (hours <= 24 && minutes < 60).then_some(hours * 60 + minutes)
+    let is_time = minutes < 60 && (hours < 24 || (hours, minutes) == (24, 0));
+    is_time.then_some(hours * 60 + minutes)
 }
 
 impl AlertRules {
@@ -173,6 +185,10 @@ impl AlertRules {
         let before = self.problems.len();
         for member in members {
             if let Some(limit) = Limit::of(key_of(member), &member.value.value) {
+                if let Some(why) = limit.why_never() {
+                    let what = format!("no call can pass this `{}`: {why}", key_of(member));
+                    self.problem(layer, member.value.at.line, &what);
+                }
                 limits.push(limit);
             } else if !base.take(key_of(member), &member.value.value) {
                 self.problem(layer, member.value.at.line, &wrong_member(key_of(member)));

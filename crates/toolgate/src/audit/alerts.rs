@@ -22,12 +22,15 @@ const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
 const DAY_MINUTES: i64 = 24 * 60;
 
+/// The measure of an alert of which the record has the name only.
+pub const RECORDED_ALERT: &str = "recorded";
+
 /// A limit that a call passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// The name of the limit in the settings, or its key when it has no name.
     pub name: String,
-    /// The key of the limit in the settings.
+    /// The key of the limit in the settings, or [`RECORDED_ALERT`].
     pub measure: &'static str,
     /// The server of the call.
     pub server: String,
@@ -259,7 +262,8 @@ impl AlertReplay {
         Self { alerts, used: BTreeMap::new() }
     }
 
-    /// The limits that the next call passes.
+    /// The limits that the next call passes, those that it passed when it was made among them: what was told then stays true, also where the
+    /// calls before it are gone from the log.
     pub fn add(&mut self, call: &StoredCall) -> Vec<Alert> {
         let at_ms = millis(call.at);
         let mut new_after_days = None;
@@ -269,6 +273,28 @@ impl AlertReplay {
                 new_after_days = Some(at_ms.saturating_sub(*first_ms) / DAY_MS);
             }
         }
-        self.alerts.look(&AlertFacts::of_stored(call, new_after_days))
+        let mut found = self.alerts.look(&AlertFacts::of_stored(call, new_after_days));
+        for name in &call.alerts {
+            if !found.iter().any(|alert| alert.name == *name) {
+                found.push(recorded(name, call));
+            }
+        }
+        found
+    }
+}
+
+/// An alert that the record tells of.
+fn recorded(name: &str, call: &StoredCall) -> Alert {
+    Alert {
+        name: name.to_owned(),
+        measure: RECORDED_ALERT,
+        server: call.server.clone(),
+        tool: call.tool.clone(),
+        at: call.at,
+        value: 0,
+        limit: 0,
+        line: false,
+        flag: true,
+        command: None,
     }
 }

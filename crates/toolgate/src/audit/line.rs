@@ -54,9 +54,8 @@ pub(super) fn ending(record: &AuditRecord, flags: &[UnusualUse], alerts: &[Alert
         members.number("durationMs", u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX));
         members.number_or_null("resultBytes", record.result_bytes);
         members.texts("unusual", flags.iter().map(|flag| flag.as_str()));
-        if !alerts.is_empty() {
-            let names: Vec<_> =
-                alerts.iter().filter(|alert| alert.flag).map(|alert| redact::name(&alert.name)).collect();
+        let names: Vec<_> = alerts.iter().filter(|alert| alert.flag).map(|alert| redact::name(&alert.name)).collect();
+        if !names.is_empty() {
             members.texts("alerts", names.iter().map(|name| &**name));
         }
     })

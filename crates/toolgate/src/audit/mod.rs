@@ -36,7 +36,7 @@ mod verify;
 
 pub use alert_command::AlertCommands;
 pub use alert_rules::AlertRules;
-pub use alerts::{Alert, AlertReplay};
+pub use alerts::{Alert, AlertReplay, RECORDED_ALERT};
 pub use log::AuditLog;
 pub use moment::moment;
 pub use permission::{ChangedFile, ImpactCase, PermissionChange, PermissionImpact, PermissionKind, RecordedPerson};
@@ -44,7 +44,7 @@ pub use query::Query;
 pub use record::{AuditRecord, AuditSink, NoAudit};
 pub use redact::covered_text;
 pub(crate) use redact::has_secrets;
-pub use rules_noted::RulesInForce;
+pub use rules_noted::{PolicyInForce, RulesInForce};
 pub use stats::{Latency, Statistics, ToolStatistics};
 pub use stored::{StoredCall, StoredError, StoredRule};
 pub use stored_change::{StoredChange, StoredFile, StoredImpact, StoredImpactCase, StoredPerson};

@@ -170,7 +170,7 @@ pub struct PermissionChange {
     reason: Option<String>,
     before: Option<String>,
     after: Option<String>,
-    files: Vec<ChangedFile>,
+    pub(super) files: Vec<ChangedFile>,
     impact: Option<PermissionImpact>,
     folder: Option<PathBuf>,
 }

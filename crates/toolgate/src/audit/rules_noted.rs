@@ -1,13 +1,14 @@
 //! The rules in force when calls were last made: policy files by hash, and rules derived from settings. Changed rules become a
 //! record of their own, with the recent calls that they decide differently.
 //!
-//! The check costs one `stat` per file while nothing changes.
+//! While nothing changed, looking costs one `stat` for each policy file and the reading of what is known.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::filter::Arguments as Facts;
 use crate::limits::{
     AUDIT_IMPACT_BYTES_MAX, AUDIT_IMPACT_DAYS_COUNT, AUDIT_NOTED_FOLDERS_MAX, AUDIT_NOTED_RULES_BYTES_MAX,
-    AUDIT_NOTED_RULES_MAX, POLICY_FILE_BYTES_MAX,
+    AUDIT_NOTED_RULES_MAX, AUDIT_NOTED_SETTLED_SECS,
 };
 use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, RuleKind};
 use crate::server_name::ServerName;
@@ -36,7 +37,7 @@ pub struct RulesInForce<'a> {
     /// The workspace folder.
     pub folder: &'a Path,
     /// The policy files, without those named for this run only.
-    pub policies: Vec<&'a Path>,
+    pub policies: Vec<PolicyInForce<'a>>,
     /// The settings files from which rules are derived.
     pub settings: Vec<&'a Path>,
     /// Whether options of this run also affect the rules.
@@ -49,12 +50,42 @@ pub struct RulesInForce<'a> {
     pub folder_is_trusted: bool,
 }
 
+/// One policy file that is in force.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyInForce<'a> {
+    /// The place of the file.
+    pub path: &'a Path,
+    /// The text that its rules were read from. `None` when it cannot be read.
+    pub text: Option<&'a str>,
+}
+
 /// The state of a file from its metadata.
-type Stamp = Option<(SystemTime, u64, u64)>;
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: SystemTime,
+    length: u64,
+    number: u64,
+    /// The time at which anything about the file changed last, which programs cannot set back.
+    changed: Option<SystemTime>,
+}
+
+/// The files of one folder, each with its state.
+type Stamps = Vec<(PathBuf, Option<Stamp>)>;
 
 /// The last rules recorded by this process, by folder.
-#[derive(Debug, Default)]
-pub(super) struct NotedRules(BTreeMap<PathBuf, Vec<(PathBuf, Stamp)>>);
+#[derive(Debug)]
+pub(super) struct NotedRules {
+    folders: BTreeMap<PathBuf, Stamps>,
+    /// Files that are older than this were read as they are now.
+    settled: SystemTime,
+}
+
+impl Default for NotedRules {
+    fn default() -> Self {
+        let settled = SystemTime::now().checked_sub(Duration::from_secs(AUDIT_NOTED_SETTLED_SECS));
+        Self { folders: BTreeMap::new(), settled: settled.unwrap_or(UNIX_EPOCH) }
+    }
+}
 
 /// The file with the last rules in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,34 +96,58 @@ struct Known {
     /// Hash of the rules derived from settings, by folder.
     #[serde(default)]
     settings: BTreeMap<String, String>,
+    /// The hash of the states of the policy files, by folder: while it is the same, they need not be read.
+    #[serde(default)]
+    states: BTreeMap<String, String>,
     /// Version of the program that made the hash. Another version may describe the same rules differently.
     #[serde(default)]
     version: String,
 }
 
+impl Known {
+    /// A file that cannot be understood is like none: everything is new then, and recorded as that.
+    fn read(text: Option<&str>) -> Self {
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
 impl NotedRules {
     /// Whether these files are unchanged since they were recorded.
     pub(super) fn are(&self, rules: &RulesInForce<'_>) -> bool {
-        self.0.get(rules.folder).is_some_and(|noted| *noted == stamps(rules))
+        self.folders.get(rules.folder).is_some_and(|noted| *noted == stamps(rules))
     }
 
     /// Stores the state.
     pub(super) fn note(&mut self, rules: &RulesInForce<'_>) {
-        if self.0.len() >= AUDIT_NOTED_FOLDERS_MAX {
-            self.0.clear();
+        if self.folders.len() >= AUDIT_NOTED_FOLDERS_MAX {
+            self.folders.clear();
         }
-        self.0.insert(rules.folder.to_owned(), stamps(rules));
+        self.folders.insert(rules.folder.to_owned(), stamps(rules));
+    }
+
+    /// The hash of the states of the policy files. `None` while one is so young that it may have changed since it was read.
+    fn state(&self, rules: &RulesInForce<'_>) -> Option<String> {
+        let mut text = String::new();
+        for policy in &rules.policies {
+            let stamp = stamp(policy.path)?;
+            if stamp.changed.is_none_or(|changed| changed.max(stamp.modified) > self.settled) {
+                return None;
+            }
+            writeln!(text, "{:?} {stamp:?}", policy.path).ok()?;
+        }
+        Some(hash_of(text.as_bytes()))
     }
 }
 
-fn stamps(rules: &RulesInForce<'_>) -> Vec<(PathBuf, Stamp)> {
-    let files = rules.policies.iter().chain(&rules.settings);
-    files.map(|path| ((*path).to_owned(), stamp(path))).collect()
+fn stamps(rules: &RulesInForce<'_>) -> Stamps {
+    let files = rules.policies.iter().map(|policy| policy.path).chain(rules.settings.iter().copied());
+    files.map(|path| (path.to_owned(), stamp(path))).collect()
 }
 
-fn stamp(path: &Path) -> Stamp {
+fn stamp(path: &Path) -> Option<Stamp> {
     let about = std::fs::metadata(path).ok()?;
-    Some((about.modified().ok()?, about.len(), number_of(&about)))
+    let (modified, length) = (about.modified().ok()?, about.len());
+    Some(Stamp { modified, length, number: number_of(&about), changed: changed_at(&about) })
 }
 
 #[cfg(unix)]
@@ -105,65 +160,113 @@ fn number_of(_about: &Metadata) -> u64 {
     0
 }
 
-/// The change since the last check, and the state to store. `None` when nothing changed.
-pub(super) fn change(folder: &AuditFolder, rules: &RulesInForce<'_>, now: SystemTime) -> Result<Option<Noted>> {
+#[cfg(unix)]
+fn changed_at(about: &Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (seconds, nanos) = (u64::try_from(about.ctime()).ok()?, u32::try_from(about.ctime_nsec()).ok()?);
+    UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+}
+
+#[cfg(not(unix))]
+fn changed_at(_about: &Metadata) -> Option<SystemTime> {
+    None
+}
+
+/// Looks whether the rules changed since they were looked at last. The change is recorded, and the rules are noted, before another process can
+/// look: each change has one record.
+pub(super) fn note_change(
+    folder: &AuditFolder,
+    rules: &RulesInForce<'_>,
+    (noted, now): (&NotedRules, SystemTime),
+    record: impl FnOnce(&PermissionChange) -> Result<()>,
+) -> Result<()> {
+    let state = noted.state(rules);
     let text = state_file::read(&folder.rules(), AUDIT_NOTED_RULES_BYTES_MAX)?;
-    // An invalid file counts as absent: everything is then recorded as new.
-    let before: Known = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let mut after = before.clone();
-    let mut changed = Vec::new();
-    for path in &rules.policies {
-        let text = state_file::read(path, POLICY_FILE_BYTES_MAX).ok().flatten();
-        let hash = hash_of(text.as_deref().unwrap_or("unreadable").as_bytes());
-        let old = after.files.insert(name_of(path), hash.clone());
-        if old.as_ref() != Some(&hash) {
-            changed.push(ChangedFile { path: (*path).to_owned(), before: old, after: Some(hash) });
+    let seen = compare(&Known::read(text.as_deref()), rules, state.as_deref());
+    let Some(seen) = seen else { return Ok(()) };
+    // Deciding calls anew may take longer than other processes wait for their turn.
+    let impact = seen.change.filter(|_| !seen.is_first).map(|_| impact(folder, rules, now));
+    state_file::update(&folder.rules(), Privacy::Owner, AUDIT_NOTED_RULES_BYTES_MAX, |text| {
+        let Some(found) = compare(&Known::read(text), rules, state.as_deref()) else { return Ok(None) };
+        if let Some(change) = found.change {
+            record(&match impact {
+                // Rules that are seen for the first time are not a change.
+                Some(impact) if !found.is_first => change.impact(impact),
+                _ => change,
+            })?;
         }
+        let text = serde_json::to_string(&found.known)
+            .map_err(|error| Error::new(ErrorKind::State, format!("cannot save the hashes of the rules: {error}")))?;
+        Ok(Some(text))
+    })
+}
+
+/// Changed rules.
+struct Found {
+    /// What is known from now on.
+    known: Known,
+    /// The record to write. `None` when the rules are seen for the first time.
+    change: Option<PermissionChange>,
+    /// Whether nothing was known.
+    is_first: bool,
+}
+
+/// The rules held against what is known. `None` when nothing changed.
+fn compare(before: &Known, rules: &RulesInForce<'_>, state: Option<&str>) -> Option<Found> {
+    let mut after = before.clone();
+    let name = name_of(rules.folder);
+    let is_same_state = state.is_some() && before.states.get(&name).map(String::as_str) == state;
+    let changed = if is_same_state { Vec::new() } else { note_policies(&mut after, rules) };
+    let derived = note_derived(before, &mut after, rules);
+    match state.filter(|_| !rules.has_options) {
+        Some(state) => drop(after.states.insert(name.clone(), state.to_owned())),
+        // A state of before would hide that a file which came since then is gone again.
+        None if !is_same_state => drop(after.states.remove(&name)),
+        None => {}
     }
-    let is_gone = |path: &String| !rules.policies.iter().any(|one| name_of(one) == *path) && is_absent(path);
-    let gone: Vec<String> = after.files.keys().filter(|path| is_gone(path)).cloned().collect();
-    for path in gone {
-        let old = after.files.remove(&path);
-        changed.push(ChangedFile { path: path.into(), before: old, after: None });
+    let own: Vec<String> = rules.policies.iter().map(|policy| name_of(policy.path)).collect();
+    make_room(&mut after.files, &own);
+    make_room(&mut after.settings, std::slice::from_ref(&name));
+    make_room(&mut after.states, std::slice::from_ref(&name));
+    if *before == after {
+        return None;
     }
-    let derived = note_derived(&before, &mut after, rules);
-    if before == after {
-        return Ok(None);
-    }
-    let is_first = before == Known::default();
     let change = (!changed.is_empty() || derived == Derived::Changed).then(|| {
         let subject = match (changed.is_empty(), derived) {
             (false, Derived::Changed) => "policies and settings",
             (false, _) => "policies",
             (true, _) => "settings",
         };
-        let change = PermissionChange::new(PermissionKind::Rules, subject).in_folder(rules.folder).files(changed);
-        // Rules that are seen for the first time are not a change.
-        if is_first { change } else { change.impact(impact(folder, rules, now)) }
+        PermissionChange::new(PermissionKind::Rules, subject).in_folder(rules.folder).files(changed)
     });
-    while after.files.len() > AUDIT_NOTED_RULES_MAX {
-        after.files.pop_first();
-    }
-    while after.settings.len() > AUDIT_NOTED_RULES_MAX {
-        after.settings.pop_first();
-    }
-    Ok(Some(Noted { known: after, change }))
+    Some(Found { known: after, change, is_first: *before == Known::default() })
 }
 
-/// Changed rules.
-pub(super) struct Noted {
-    known: Known,
-    /// The record to write. `None` when the rules are seen for the first time.
-    pub(super) change: Option<PermissionChange>,
+/// Compares the policy files with what is known of them.
+fn note_policies(after: &mut Known, rules: &RulesInForce<'_>) -> Vec<ChangedFile> {
+    let mut changed = Vec::new();
+    for policy in &rules.policies {
+        let hash = hash_of(policy.text.unwrap_or("unreadable").as_bytes());
+        let old = after.files.insert(name_of(policy.path), hash.clone());
+        if old.as_ref() != Some(&hash) {
+            changed.push(ChangedFile { path: policy.path.to_owned(), before: old, after: Some(hash) });
+        }
+    }
+    let is_gone = |path: &String| !rules.policies.iter().any(|one| name_of(one.path) == *path) && is_absent(path);
+    let gone: Vec<String> = after.files.keys().filter(|path| is_gone(path)).cloned().collect();
+    for path in gone {
+        let old = after.files.remove(&path);
+        changed.push(ChangedFile { path: path.into(), before: old, after: None });
+    }
+    changed
 }
 
-impl Noted {
-    /// Stores the new state.
-    pub(super) fn keep(&self, folder: &AuditFolder) -> Result<()> {
-        let text = serde_json::to_string(&self.known)
-            .map_err(|error| Error::new(ErrorKind::State, format!("cannot save the hashes of the rules: {error}")))?;
-        let write = |_: Option<&str>| Ok(Some(text));
-        state_file::update(&folder.rules(), Privacy::Owner, AUDIT_NOTED_RULES_BYTES_MAX, write)
+/// Leaves out what is too much, but nothing of this run: it would be new with every command.
+fn make_room(entries: &mut BTreeMap<String, String>, own: &[String]) {
+    let too_many = entries.len().saturating_sub(AUDIT_NOTED_RULES_MAX);
+    let others: Vec<String> = entries.keys().filter(|key| !own.contains(key)).take(too_many).cloned().collect();
+    for key in others {
+        entries.remove(&key);
     }
 }
 
@@ -269,3 +372,7 @@ fn decided_now(rules: &RulesInForce<'_>, call: &StoredCall) -> Option<Option<(De
     let is_same = was == verdict.decision || (call.grant.is_some() && verdict.decision == Decision::Ask);
     Some((!is_same).then_some((was, verdict.decision)))
 }
+
+#[cfg(test)]
+#[path = "rules_noted_tests.rs"]
+mod tests;

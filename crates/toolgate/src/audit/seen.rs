@@ -91,11 +91,11 @@ impl Seen {
         self.uses.get(server).is_some_and(|one| one.read && !one.wrote)
     }
 
-    /// Days that the server was in use before, when this tool was never called.
+    /// The days the server was used before, when this tool of it was never called. `None` also when no time of its use is known.
     pub(super) fn days_before_new_tool(&self, server: &str, tool: &str, at_ms: u64) -> Option<u64> {
         let used = self.uses.get(server)?;
         let is_new = !used.tools.contains_key(&*shortened(tool));
-        is_new.then(|| at_ms.saturating_sub(used.since_ms) / DAY_MS)
+        used.since_ms.filter(|_| is_new).map(|since_ms| at_ms.saturating_sub(since_ms) / DAY_MS)
     }
 
     /// Adds a call.
@@ -120,9 +120,9 @@ impl Seen {
     }
 
     fn know(&mut self, line: Line) {
-        let server =
-            self.uses.entry(line.server).or_insert_with(|| ServerUse { since_ms: line.at, ..ServerUse::default() });
-        server.since_ms = server.since_ms.min(line.at);
+        let server: &mut ServerUse = self.uses.entry(line.server).or_default();
+        let known_at = Some(line.at).filter(|at| *at > 0);
+        server.since_ms = server.since_ms.into_iter().chain(known_at).min();
         server.read |= line.read_only;
         server.wrote |= !line.read_only;
         let askers = server.tools.entry(line.tool).or_default();

@@ -140,8 +140,8 @@ pub(super) type Uses = BTreeMap<String, ServerUse>;
 /// The same of one server.
 #[derive(Debug, Default)]
 pub(super) struct ServerUse {
-    /// The first use, in milliseconds since 1970. 0 when older versions wrote it without a time.
-    pub(super) since_ms: u64,
+    /// The first use whose time is known, in milliseconds since 1970. `None` when times were not kept yet.
+    pub(super) since_ms: Option<u64>,
     /// Whether something was read.
     pub(super) read: bool,
     /// Whether something may have been changed.

@@ -224,13 +224,8 @@ impl AuditSink for FileAudit {
         if noted.are(rules) {
             return Ok(());
         }
-        let folder = &self.writer.folder;
-        if let Some(changed) = rules_noted::change(folder, rules, self.clock.now())? {
-            if let Some(change) = &changed.change {
-                self.keep_permission(change)?;
-            }
-            changed.keep(folder)?;
-        }
+        let record = |change: &PermissionChange| self.keep_permission(change).map(drop);
+        rules_noted::note_change(&self.writer.folder, rules, (&*noted, self.clock.now()), record)?;
         noted.note(rules);
         Ok(())
     }

@@ -1,50 +1,43 @@
 //! Detects in the output of a stdio server that another service refused its credentials, usually because a variable is missing.
 
 use crate::error::Error;
+use crate::limits::DENIED_SEARCHED_BYTES_MAX;
 use crate::servers::{ServerConfig, TransportConfig};
 
-/// HTTP statuses that refuse credentials, and the words that programs print for them.
-const SIGNS: [(&str, &str); 4] =
-    [("401", "HTTP 401"), ("unauthorized", "HTTP 401"), ("403", "HTTP 403"), ("forbidden", "HTTP 403")];
+/// Statuses of HTTP that refuse credentials, as programs print them.
+const NUMBERS: [(&str, &str); 2] = [("401", "HTTP 401"), ("403", "HTTP 403")];
 
-/// Words that tell a status from any other number, on the same line.
-const ABOUT_A_STATUS: [&str; 20] = [
-    "http",
-    "https",
-    "status",
-    "statuscode",
-    "code",
-    "error",
-    "err",
-    "failed",
-    "failure",
-    "denied",
-    "refused",
-    "rejected",
-    "response",
-    "responded",
-    "returned",
-    "auth",
-    "authentication",
-    "authorization",
-    "credentials",
-    "token",
-];
+/// The words for them.
+const WORDS: [(&str, &str); 2] = [("unauthorized", "HTTP 401"), ("forbidden", "HTTP 403")];
 
-/// The status in a text, if it reports refused credentials.
+/// Words before a number that make a status of it.
+const BEFORE_STATUS: [&str; 8] = ["http", "https", "status", "statuscode", "code", "error", "response", "returned"];
+
+/// The status that a text says, when its beginning says that credentials were refused. A number among other words
+/// says nothing without a word about a status before it: it may be that of a line.
 #[must_use]
 pub fn denied_status(text: &str) -> Option<&'static str> {
-    text.lines().find_map(status_of_line)
-}
-
-fn status_of_line(line: &str) -> Option<&'static str> {
-    let lower = line.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let is_status = words.len() == 1 || words.iter().any(|word| ABOUT_A_STATUS.contains(word));
-    let is_number = |sign: &str| sign.bytes().all(|byte| byte.is_ascii_digit());
-    let found = SIGNS.iter().find(|(sign, _)| words.contains(sign) && (is_status || !is_number(sign)));
-    found.map(|(_, status)| *status)
+    let only = text.trim();
+    if let Some((_, status)) = NUMBERS.iter().find(|(sign, _)| *sign == only) {
+        return Some(status);
+    }
+    let looked_at = text.get(..text.floor_char_boundary(DENIED_SEARCHED_BYTES_MAX)).unwrap_or_default();
+    let words = looked_at.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    // The word before, without the version in `HTTP/1.1`.
+    let mut before = "";
+    for word in words {
+        let is = |(sign, _): &&(&str, &str)| word.eq_ignore_ascii_case(sign);
+        if let Some((_, status)) = WORDS.iter().find(is) {
+            return Some(status);
+        }
+        let is_status = BEFORE_STATUS.iter().any(|one| before.eq_ignore_ascii_case(one));
+        if let Some((_, status)) = NUMBERS.iter().find(is).filter(|_| is_status) {
+            return Some(status);
+        }
+        let is_version = before.eq_ignore_ascii_case("http") && word.len() == 1;
+        before = if is_version { before } else { word };
+    }
+    None
 }
 
 /// A hint for a stdio server whose output says that its credentials were refused. `None` for any other output or
@@ -83,6 +76,12 @@ mod tests {
             ("[error] FORBIDDEN", Some("HTTP 403")),
             ("listening on port 4010", None),
             ("took 1401 ms", None),
+            ("took 401 ms", None),
+            ("    at run (index.js:401:12)", None),
+            ("Error: x\n    at index.js:403", None),
+            ("HTTP/2 403", Some("HTTP 403")),
+            ("statusCode=401", Some("HTTP 401")),
+            ("the service returned 401", Some("HTTP 401")),
             ("404 Not Found", None),
             ("403", Some("HTTP 403")),
             ("upstream returned 401", Some("HTTP 401")),

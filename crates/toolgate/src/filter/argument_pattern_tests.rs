@@ -243,3 +243,39 @@ fn without_a_folder_a_restriction_reaches_what_could_be_meant() {
         assert_eq!(reaches(pattern, &Arguments::new(&value)), (permits, restricts), "{pattern} {path}");
     }
 }
+
+/// A text that can be read in more ways than can be looked at is what any restriction says, and what no permission does.
+#[test]
+fn what_can_be_read_in_too_many_ways_is_restricted() {
+    let codes = format!("%{}", "25".repeat(40));
+    let tails = [codes.clone(), format!("{}{codes}", "\\\n".repeat(3))];
+    // pattern, arguments with `@` for the text, whether an ordinary text is restricted
+    let cases = [
+        ("DROP TABLE", json!({"sql": "DROP TABLE users -- @"}), true),
+        ("DROP TABLE", json!({"sql": "@"}), false),
+        ("sql=DROP TABLE*", json!({"sql": "DROP TABLE users @"}), true),
+        ("sql=DROP TABLE*", json!({"sql": "@"}), false),
+        ("content=SECRET", json!({"path": "a", "content": "@"}), false),
+        ("DROP TABLE", json!({"path": "a", "content": "@"}), false),
+        ("/etc", json!({"path": "@"}), false),
+        ("path=/etc", json!({"path": "@"}), false),
+    ];
+    for (pattern, value, is_ordinary) in &cases {
+        let with =
+            |tail: &str| -> Value { serde_json::from_str(&value.to_string().replace('@', &json_text(tail))).unwrap() };
+        assert_eq!(reaches(pattern, &Arguments::new(&with("plain"))).1, *is_ordinary, "{pattern} {value}");
+        // A scheme is one only at the beginning of a text.
+        let schemes = Some("x:".repeat(40)).filter(|_| value.to_string().contains("\"@\""));
+        for tail in tails.iter().chain(&schemes) {
+            let value = with(tail);
+            let (permits, restricts) = reaches(pattern, &Arguments::new(&value).in_folder(Path::new("/w")));
+            assert!(restricts && !permits, "{pattern} {value}");
+        }
+    }
+}
+
+/// A text as it stands within a JSON string.
+fn json_text(text: &str) -> String {
+    let quoted = json!(text).to_string();
+    quoted.trim_matches('"').to_owned()
+}

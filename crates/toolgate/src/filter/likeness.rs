@@ -61,7 +61,8 @@ pub(super) fn is_possibly(pattern: &str, text: &str, likeness: Likeness, call: &
     }
     let folded = pattern.trim().to_lowercase();
     let wanted = both_forms(Place::read(&folded.replace('\\', "/")), call);
-    let Some(spellings) = spellings(text) else { return likeness == Likeness::Place };
+    // A text with more readings than can be looked at could be anything, and only restrictions are asked about here.
+    let Some(spellings) = spellings(text) else { return true };
     spellings.iter().any(|text| {
         if likeness == Likeness::Place && leads_through_process(text) && pattern.contains('/') {
             return true;

@@ -1,11 +1,15 @@
 //! `Restrictions`: restrictions in a settings file of Gemini CLI. They must be imported together with its servers.
 
+use crate::servers::built_in_tool;
 use crate::settings::SettingsLayer;
 use crate::settings::diagnostic::{Diagnostic, Severity};
 use crate::settings::raw::{RawList, RawValue};
 
 /// Settings keys that restrict, without the switches.
 const LISTS: [&str; 5] = ["tools.exclude", "tools.confirmationRequired", "tools.core", "mcp.allowed", "mcp.excluded"];
+
+/// The tool whose entries can name a command.
+const SHELL_TOOL: &str = "run_shell_command";
 
 /// Switches that restrict when they are on.
 const SWITCHES: [&str; 3] = ["security.disableYoloMode", "security.disableAlwaysAllow", "admin.secureModeEnabled"];
@@ -102,6 +106,7 @@ impl Restrictions {
 /// The command of an entry such as `run_shell_command(git status)`.
 #[must_use]
 pub fn shell_command(entry: &str) -> Option<&str> {
-    let inside = ["run_shell_command(", "ShellTool("].iter().find_map(|name| entry.strip_prefix(name))?;
-    inside.strip_suffix(')')
+    let (name, inside) = entry.split_once('(')?;
+    let is_shell = built_in_tool(name) == Some(SHELL_TOOL);
+    is_shell.then_some(inside)?.strip_suffix(')')
 }

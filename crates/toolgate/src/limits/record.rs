@@ -97,6 +97,9 @@ pub const ALERT_RECENT_BYTES_MAX: u64 = 512 * 1024;
 /// Time limit of an alert command.
 pub const ALERT_COMMAND_MS: u64 = 10_000;
 
+/// The time that the end of a process waits for such commands; one that takes longer goes on behind it.
+pub const ALERT_COMMAND_WAIT_MS: u64 = 1_000;
+
 /// Interval at which a running alert command is checked.
 pub const ALERT_COMMAND_LOOK_MS: u64 = 20;
 
@@ -132,6 +135,9 @@ pub const AUDIT_NOTED_RULES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Policy files, and folders with settings, whose last state is stored; an evicted one counts as new.
 pub const AUDIT_NOTED_RULES_MAX: usize = 2_000;
+
+/// The age from which a policy file counts as unchanged since it was read: older than the start of a process by far.
+pub const AUDIT_NOTED_SETTLED_SECS: u64 = 60;
 
 /// Folders whose rules one process remembers; a runtime serves a few at a time.
 pub const AUDIT_NOTED_FOLDERS_MAX: usize = 64;

@@ -121,7 +121,9 @@ fn condition_fits(condition: &Condition, subject: &Subject<'_>, reach: Reach) ->
         Condition::CommandPrefix(prefixes) => {
             commands_fit(subject, reach, |command| prefixes_fit(prefixes, command, reach))
         }
-        Condition::CommandRegex(pattern) => commands_fit(subject, reach, |command| regex_fits(pattern, command, reach)),
+        Condition::CommandRegex(pattern) => {
+            commands_fit(subject, reach, |command| regex_fits(pattern, (subject, command), reach))
+        }
         Condition::Entry(pattern) => entry_fits(pattern, subject, reach),
         Condition::Annotations(expected) => Fit::of(annotations_fit(expected, subject.facts.annotations)),
         Condition::When(when) => Fit::of(when_holds(when, subject, reach)),
@@ -175,7 +177,7 @@ fn prefixes_fit(prefixes: &[String], command: &SimpleCommand, reach: Reach) -> F
 }
 
 /// Whether a command begins as the pattern says.
-fn regex_fits(pattern: &Regex, command: &SimpleCommand, reach: Reach) -> Fit {
+fn regex_fits(pattern: &Regex, (subject, command): (&Subject<'_>, &SimpleCommand), reach: Reach) -> Fit {
     // The first match is the leftmost: if any begins at the beginning, it is that one.
     let begins = |text: &str| pattern.find(text).is_some_and(|found| found.start() == 0);
     if begins(&command.text) || (reach == Reach::Restriction && command.readings().iter().any(|it| begins(it))) {
@@ -183,7 +185,7 @@ fn regex_fits(pattern: &Regex, command: &SimpleCommand, reach: Reach) -> Fit {
     }
     // `$tool --force` can be any program.
     let is_unknown = command.words.first().is_some_and(|program| program.literal.is_none());
-    let holds = || command.held_texts().any(|text| begins(&text));
+    let holds = || subject.held_texts(command).iter().any(|text| begins(text));
     if reach == Reach::Restriction && (is_unknown || holds()) { Fit::Unsure } else { Fit::No }
 }
 

@@ -1,6 +1,8 @@
 //! `Subject`: what rules are held against, a call or one simple command of it, with what is worked out of it at most once.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -25,6 +27,8 @@ pub(super) struct Subject<'a> {
     marked_readings: OnceCell<Vec<String>>,
     under_all_names: OnceCell<Option<Value>>,
     marked_renamed: OnceCell<Vec<String>>,
+    /// The texts that a command holds, by where the command is: its commands live as long as the call.
+    held_texts: RefCell<HashMap<*const SimpleCommand, Rc<[String]>>>,
 }
 
 impl<'a> Subject<'a> {
@@ -39,12 +43,19 @@ impl<'a> Subject<'a> {
             marked_readings: OnceCell::new(),
             under_all_names: OnceCell::new(),
             marked_renamed: OnceCell::new(),
+            held_texts: RefCell::default(),
         }
     }
 
     /// One simple command of a call; `arguments` are those of the call with that command.
     pub(super) fn command(facts: &CallFacts<'a>, command: &'a SimpleCommand, arguments: &'a Arguments<'a>) -> Self {
         Self { command: Some(command), ..Self::call(&CallFacts { arguments, ..*facts }) }
+    }
+
+    /// The texts in a command of the call that it may run; worked out once for all rules.
+    pub(super) fn held_texts(&self, command: &SimpleCommand) -> Rc<[String]> {
+        let mut known = self.held_texts.borrow_mut();
+        Rc::clone(known.entry(std::ptr::from_ref(command)).or_insert_with(|| command.held_texts().collect()))
     }
 
     /// The arguments as `argsPattern` sees them.

@@ -9,6 +9,7 @@ use super::from_settings;
 use super::mode::lasting_of_run;
 use super::ownership::why_not_administrators;
 use super::reality;
+use crate::audit::PolicyInForce;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::grants::Lasting;
@@ -72,6 +73,8 @@ pub struct PolicyFile {
     pub findings: Vec<Finding>,
     /// Why it cannot be read at all.
     pub unreadable: Option<Error>,
+    /// The text that was read.
+    pub text: Option<Arc<str>>,
 }
 
 impl Rulebook {
@@ -151,6 +154,12 @@ impl Rulebook {
 }
 
 impl PolicyFile {
+    /// The same, as the record looks at it.
+    #[must_use]
+    pub fn in_force(&self) -> PolicyInForce<'_> {
+        PolicyInForce { path: &self.path, text: self.text.as_deref() }
+    }
+
     /// Why it cannot be used.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
@@ -215,23 +224,27 @@ impl Gathering<'_> {
 
     fn administrator(&mut self, options: &RulebookOptions) {
         let folder = self.env.dirs.system.join(POLICIES_FOLDER);
-        let own = policy_files(&folder);
-        match why_not_administrators(&folder) {
+        // Files that are not in force take the place of nothing: what was named beside them only restricts.
+        let has_own = match why_not_administrators(&folder) {
             Some(why) => {
                 let what = format!("{}: the policies there are not used: {why}", folder.display());
                 self.book.troubles.push(Error::new(ErrorKind::Policy, what));
+                false
             }
-            None => self.folder(Tier::Admin, &folder),
-        }
+            None => {
+                self.folder(Tier::Admin, &folder);
+                !policy_files(&folder).is_empty()
+            }
+        };
         let more = named_in(self.env, self.settings, ADMIN_PATHS);
-        if more.is_empty() || own.is_empty() {
+        if more.is_empty() || !has_own {
             more.iter().for_each(|path| self.named(Tier::Admin, path));
         } else {
             let what = format!("`adminPolicyPaths` is not used, because there are policies in {}", folder.display());
             self.book.troubles.push(Error::new(ErrorKind::Policy, what));
         }
         let Some(of_run) = &options.admin_policies else { return };
-        if own.is_empty() && more.is_empty() {
+        if !has_own && more.is_empty() {
             self.is_named = true;
             of_run.iter().for_each(|path| self.named(Tier::Run, path));
             self.is_named = false;
@@ -285,12 +298,14 @@ impl Gathering<'_> {
             rules,
             findings,
             unreadable: None,
+            text: Some(text.into()),
         });
     }
 
     fn cannot(&mut self, tier: Tier, path: &Path, error: Error) {
         let (path, findings, is_named) = (path.to_owned(), Vec::new(), self.is_named);
-        self.book.files.push(PolicyFile { tier, path, is_named, rules: 0, findings, unreadable: Some(error) });
+        let (unreadable, text) = (Some(error), None);
+        self.book.files.push(PolicyFile { tier, path, is_named, rules: 0, findings, unreadable, text });
     }
 }
 

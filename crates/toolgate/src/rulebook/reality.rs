@@ -3,12 +3,13 @@
 //! An entry that matches nothing is not an error, because its server may be on another machine. An entry that is almost an existing name is
 //! a typing error: as a restriction it has no effect. Pure.
 
-use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::nearest::{self, Names, Work};
 use crate::filter::{Entry, NamePattern};
-use crate::limits::{LIST_COMPARISONS_MAX, NEAREST_CHARS_MAX};
+use crate::limits::{LIST_WORK_ALWAYS_MAX, LIST_WORK_MAX, NEAREST_CHARS_MAX};
 use crate::policy::{
     Condition, Decision, Policy, Rule, RuleKind, RuleOrigin, ServerPattern, Target, Tier, is_shown_form, targets_of,
 };
@@ -42,7 +43,7 @@ pub struct Known<'a> {
 }
 
 /// An entry that matches nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unmatched {
     /// The list: `tools.exclude`, `mcpServers.github.excludeTools`, or the label of a policy file.
     pub list: String,
@@ -65,7 +66,7 @@ pub struct Unmatched {
 }
 
 /// The kind of name in an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Named {
     /// A tool.
     Tool,
@@ -91,7 +92,8 @@ pub fn unmatched(
     known: &Known<'_>,
     looked: Looked,
 ) -> Vec<Unmatched> {
-    let mut search = Search { known, looked, left: Cell::new(LIST_COMPARISONS_MAX), found: Vec::new() };
+    let most = if looked == Looked::ForMistyped { LIST_WORK_ALWAYS_MAX } else { LIST_WORK_MAX };
+    let mut search = Search::new(known, looked, most);
     for server in servers {
         search.own_lists(settings, server);
     }
@@ -103,10 +105,29 @@ pub fn unmatched(
 
 struct Search<'a> {
     known: &'a Known<'a>,
+    offers: Vec<Offer<'a>>,
+    servers: Names<'a>,
+    /// The names of servers as settings compare them.
+    folded_servers: HashSet<String>,
     looked: Looked,
-    /// Names that may still be compared.
-    left: Cell<usize>,
+    work: Work,
     found: Vec<Unmatched>,
+    /// The same, to find one again.
+    told: HashSet<Unmatched>,
+}
+
+/// The tools of one server, prepared.
+struct Offer<'a> {
+    offered: &'a OfferedTools<'a>,
+    server: Names<'a>,
+    tools: Names<'a>,
+}
+
+impl<'a> Offer<'a> {
+    fn of(offered: &'a OfferedTools<'a>) -> Self {
+        let server = Names::of(std::iter::once(offered.server));
+        Self { offered, server, tools: Names::of(offered.tools.iter().copied()) }
+    }
 }
 
 /// The result for one name.
@@ -123,22 +144,40 @@ struct Near {
     is_mistyped: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(known: &'a Known<'a>, looked: Looked, most: usize) -> Self {
+        Self {
+            known,
+            offers: known.offers.iter().map(Offer::of).collect(),
+            servers: Names::of(known.servers.iter().copied()),
+            folded_servers: known.servers.iter().map(|server| folded(server)).collect(),
+            looked,
+            work: Work::of(most),
+            found: Vec::new(),
+            told: HashSet::new(),
+        }
+    }
+
     /// `includeTools` and `excludeTools` of a server.
     fn own_lists(&mut self, settings: &Settings, server: &ServerConfig) {
         let lists = [
             ("includeTools", server.include_tools.as_deref().unwrap_or_default(), Reach::Permission),
             ("excludeTools", &*server.exclude_tools, Reach::Restriction),
         ];
-        let Some(offer) = self.known.offers.iter().find(|offer| *offer.server == *server.name) else { return };
+        let Some(at) = self.offers.iter().position(|offer| *offer.offered.server == *server.name) else { return };
         for (list, entries, reach) in lists {
+            let mut places = None;
             for text in entries {
-                let Ok(entry) = Entry::parse(text) else { continue };
-                if fits_one(&entry.name, offer, reach) {
+                let (Ok(entry), Some(offer)) = (Entry::parse(text), self.offers.get(at)) else { continue };
+                if self.fits_one(&entry.name, offer, reach).is_none_or(|fits| fits) {
                     continue;
                 }
-                let near = self.nearest(&entry.name, offer.tools.iter().copied());
-                let origin = place_of(settings, server, list, text);
+                let near = self.nearest(&entry.name, &[&offer.tools]);
+                if self.looked == Looked::ForMistyped && !near.as_ref().is_some_and(|near| near.is_mistyped) {
+                    continue;
+                }
+                let places = places.get_or_insert_with(|| places_of(settings, server, list));
+                let origin = places.get(text.as_str()).cloned().unwrap_or_else(|| server.origin.clone());
                 self.push(Unmatched {
                     list: format!("mcpServers.{}.{list}", server.name),
                     entry: entry.text,
@@ -245,7 +284,7 @@ impl Search<'_> {
     }
 
     fn push(&mut self, one: Unmatched) {
-        if (one.is_mistyped || self.looked == Looked::ForAll) && !self.found.contains(&one) {
+        if (one.is_mistyped || self.looked == Looked::ForAll) && self.told.insert(one.clone()) {
             self.found.push(one);
         }
     }
@@ -271,10 +310,16 @@ impl Search<'_> {
         if self.looked == Looked::ForMistyped && !matches!(target.tool, NamePattern::Exact(_)) {
             return Fit::Unknown;
         }
-        let offers: Vec<&OfferedTools<'_>> =
-            self.known.offers.iter().filter(|offer| is_of(offer, &target.server)).collect();
-        if offers.iter().any(|offer| fits_one(&target.tool, offer, reach)) {
-            return Fit::Fits;
+        if !self.work.take(self.offers.len()) {
+            return Fit::Unknown;
+        }
+        let offers: Vec<&Offer<'_>> = self.offers.iter().filter(|offer| self.is_of(offer, &target.server)).collect();
+        for offer in &offers {
+            match self.fits_one(&target.tool, offer, reach) {
+                Some(true) => return Fit::Fits,
+                Some(false) => {}
+                None => return Fit::Unknown,
+            }
         }
         let is_named = !matches!(target.server, ServerPattern::Any);
         if offers.is_empty() && is_named {
@@ -287,21 +332,53 @@ impl Search<'_> {
         if !is_named && !self.known.is_complete {
             return Fit::Unknown;
         }
-        Fit::Nothing(self.nearest(&target.tool, offers.iter().flat_map(|offer| offer.tools.iter().copied())))
+        let tools: Vec<&Names<'_>> = offers.iter().map(|offer| &offer.tools).collect();
+        Fit::Nothing(self.nearest(&target.tool, &tools))
     }
 
     /// Servers.
     fn server(&self, pattern: &ServerPattern) -> Fit {
         let ServerPattern::Named(name) = pattern else { return Fit::Fits };
-        let is_it = |server: &&str| name.matches(server) || name.could_be(server) || name.matches(&folded(server));
-        if self.known.servers.iter().any(is_it) {
+        let fits = |reach| self.servers.fit(name, reach, &self.work);
+        let (Some(certainly), Some(possibly)) = (fits(Reach::Permission), fits(Reach::Restriction)) else {
+            return Fit::Unknown;
+        };
+        let is_folded = || match name {
+            NamePattern::Exact(name) => self.folded_servers.contains(name),
+            _ => self.folded_servers.iter().any(|server| name.matches(server)),
+        };
+        if certainly || possibly || is_folded() {
             return Fit::Fits;
         }
-        Fit::Nothing(self.nearest(name, self.known.servers.iter().copied()))
+        Fit::Nothing(self.nearest(name, &[&self.servers]))
+    }
+
+    /// Whether a pattern is about a tool of this server. `None` when there is no work left to find out.
+    fn fits_one(&self, name: &NamePattern, offer: &Offer<'_>, reach: Reach) -> Option<bool> {
+        let alias = match name {
+            NamePattern::Exact(name) if offer.offered.builtin.is_some() => match reach {
+                Reach::Permission => real_name(name),
+                Reach::Restriction => possible_real_name(name),
+            },
+            _ => None,
+        };
+        if *name == NamePattern::Any || alias.is_some_and(|real| offer.tools.has(real)) {
+            return Some(true);
+        }
+        offer.tools.fit(name, reach, &self.work)
+    }
+
+    fn is_of(&self, offer: &Offer<'_>, server: &ServerPattern) -> bool {
+        let fits = |name, reach| offer.server.fit(name, reach, &self.work).unwrap_or_default();
+        match server {
+            ServerPattern::Any => true,
+            ServerPattern::BuiltIn(name) => offer.offered.builtin == Some(name),
+            ServerPattern::Named(name) => fits(name, Reach::Permission) || fits(name, Reach::Restriction),
+        }
     }
 
     /// The most similar name. Names with stars are not compared.
-    fn nearest<'n>(&self, written: &NamePattern, names: impl Iterator<Item = &'n str>) -> Option<Near> {
+    fn nearest(&self, written: &NamePattern, among: &[&Names<'_>]) -> Option<Near> {
         let NamePattern::Exact(written) = written else { return None };
         let written = shown_name::folded(written);
         let length = written.chars().take(NEAREST_CHARS_MAX + 1).count();
@@ -312,28 +389,11 @@ impl Search<'_> {
             Looked::ForAll => (length / 3).max(1),
             Looked::ForMistyped => mistakes(length),
         };
-        let mut best: Option<(usize, &str)> = None;
-        for name in names {
-            let left = self.left.get();
-            if left == 0 {
-                break;
-            }
-            self.left.set(left - 1);
-            let real = shown_name::folded(name);
-            let is_near = real.chars().take(length + allowed + 1).count().abs_diff(length) <= allowed;
-            let distance = is_near.then(|| strsim::damerau_levenshtein(&written, &real));
-            if let Some(distance) = distance.filter(|distance| *distance <= allowed)
-                && best.is_none_or(|(held, _)| distance < held)
-            {
-                best = Some((distance, name));
-            }
-        }
-        best.map(|(distance, name)| {
-            let real = shown_name::folded(name);
-            let shorter = length.min(real.chars().count());
-            let is_mistyped = distance <= mistakes(shorter) && !differs_in_digits(&written, &real);
-            Near { name: name.to_owned(), is_mistyped }
-        })
+        let best = nearest::nearest(&written, allowed, among, &self.work)?;
+        let real = shown_name::folded(best.name);
+        let shorter = length.min(real.chars().count());
+        let is_mistyped = best.distance <= mistakes(shorter) && !differs_in_digits(&written, &real);
+        Some(Near { name: best.name.to_owned(), is_mistyped })
     }
 }
 
@@ -352,29 +412,6 @@ fn differs_in_digits(written: &str, real: &str) -> bool {
     written != real && letters(written) == letters(real)
 }
 
-fn fits_one(name: &NamePattern, offer: &OfferedTools<'_>, reach: Reach) -> bool {
-    let alias = match name {
-        NamePattern::Exact(name) if offer.builtin.is_some() => match reach {
-            Reach::Permission => real_name(name),
-            Reach::Restriction => possible_real_name(name),
-        },
-        _ => None,
-    };
-    let is_it = |tool: &&str| match reach {
-        Reach::Permission => name.matches(tool),
-        Reach::Restriction => name.could_be(tool),
-    };
-    *name == NamePattern::Any || alias.is_some_and(|real| offer.tools.contains(&real)) || offer.tools.iter().any(is_it)
-}
-
-fn is_of(offer: &OfferedTools<'_>, server: &ServerPattern) -> bool {
-    match server {
-        ServerPattern::Any => true,
-        ServerPattern::BuiltIn(name) => offer.builtin == Some(name),
-        ServerPattern::Named(name) => name.matches(offer.server) || name.could_be(offer.server),
-    }
-}
-
 fn pattern_text(server: &ServerPattern) -> String {
     match server {
         ServerPattern::Any => "*".to_owned(),
@@ -390,10 +427,13 @@ pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<
         ("excludeTools", &*server.exclude_tools, Decision::Deny),
     ];
     let entries = lists.into_iter().flat_map(|(list, entries, decision)| {
-        entries.iter().filter_map(move |text| Some((list, decision, text, Entry::parse(text).ok()?)))
+        let places = places_of(settings, server, list);
+        entries.iter().filter_map(move |text| {
+            let at = places.get(text.as_str()).cloned().unwrap_or_else(|| server.origin.clone());
+            Some((list, decision, at, Entry::parse(text).ok()?))
+        })
     });
-    let rule = |(list, decision, text, entry): (&str, Decision, &String, Entry)| {
-        let at = place_of(settings, server, list, text);
+    let rule = |(list, decision, at, entry): (&str, Decision, SettingsOrigin, Entry)| {
         let label = format!("mcpServers.{}.{list}", server.name);
         let origin = RuleOrigin { label, file: at.path.map(Arc::new), line: at.line, name: None };
         let about = ServerPattern::Named(NamePattern::Exact(server.name.to_string()));
@@ -403,21 +443,21 @@ pub(super) fn rules_of_lists(settings: &Settings, server: &ServerConfig) -> Vec<
     entries.map(rule).collect()
 }
 
-/// The place of a list entry, in the highest layer that has it.
-fn place_of(settings: &Settings, server: &ServerConfig, list: &str, text: &str) -> SettingsOrigin {
+/// The places of the entries of a server's list: each in the entry of the highest layer that has it.
+fn places_of<'a>(settings: &'a Settings, server: &ServerConfig, list: &str) -> HashMap<&'a str, SettingsOrigin> {
     let mut layers: Vec<_> = settings.layers.iter().collect();
     layers.sort_by_key(|layer| std::cmp::Reverse(layer.source));
-    let written = layers.into_iter().flat_map(|layer| {
-        let entries = layer.settings.mcp_servers.iter().filter(|entry| entry.name.value == *server.name);
-        entries.map(move |entry| (layer, entry))
-    });
-    let mut places = written.filter_map(|(layer, entry)| {
-        let RawEntry::Server(raw) = &entry.entry else { return None };
-        let list = if list == "includeTools" { raw.include_tools.as_ref() } else { raw.exclude_tools.as_ref() };
-        let at = list?.value.iter().find(|one| one.value == text)?.at;
-        Some(layer.origin(at.line))
-    });
-    places.next().unwrap_or_else(|| server.origin.clone())
+    let mut places = HashMap::new();
+    for layer in layers {
+        for entry in layer.settings.mcp_servers.iter().filter(|entry| entry.name.value == *server.name) {
+            let RawEntry::Server(raw) = &entry.entry else { continue };
+            let list = if list == "includeTools" { raw.include_tools.as_ref() } else { raw.exclude_tools.as_ref() };
+            for one in list.iter().flat_map(|list| &list.value) {
+                places.entry(one.value.as_str()).or_insert_with(|| layer.origin(one.at.line));
+            }
+        }
+    }
+    places
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::{Known, Looked, OfferedTools, Unmatched, unmatched};
 use crate::env::{HostDirs, HostEnv, SystemClock};
@@ -155,5 +158,31 @@ fn rules_of_policy_files_are_held_against_tools_too() {
         let found = check(&settings("{}"), Some(&policy), Looked::ForAll, true);
         let expected: Vec<&str> = Some(expected).filter(|text| !text.is_empty()).into_iter().collect();
         assert_eq!(found, expected, "{shown}");
+    }
+}
+
+/// Settings, and the names of tools, that are held against each other with every command.
+#[test]
+fn long_lists_take_little_work() {
+    let names = |count: usize, start: &str| (0..count).map(|nth| format!("{start}_{nth:05}_of_it")).collect::<Vec<_>>();
+    let entries = names(20_000, "absent_tool");
+    let lists = [
+        json!({"mcpServers": {"github": {"command": "x", "excludeTools": entries}}}),
+        json!({"tools": {"exclude": entries}}),
+        json!({"tools": {"exclude": entries.iter().map(|name| format!("github__{name}")).collect::<Vec<_>>()}}),
+        json!({"mcp": {"excluded": entries}}),
+    ];
+    let tools = names(2_000, "present_tool");
+    for list in lists {
+        let settings = settings(&list.to_string());
+        let offer = OfferedTools { server: "github", builtin: None, tools: tools.iter().map(String::as_str).collect() };
+        let known = Known { servers: offer.tools.clone(), offers: vec![offer], is_complete: true };
+        let dirs = HostDirs { user: "/u".into(), system: "/y".into(), home: None };
+        let env = HostEnv { vars: [].into(), dirs, workspace: "/w".into(), clock: Arc::new(SystemClock) };
+        let set = resolve(&settings.layers, &Switches::default(), &env);
+        let servers: Vec<&ServerConfig> = set.active.iter().map(AsRef::as_ref).collect();
+        let begun = Instant::now();
+        let found = unmatched(&settings, &servers, None, &known, Looked::ForMistyped);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?} for {}", begun.elapsed(), found.len());
     }
 }

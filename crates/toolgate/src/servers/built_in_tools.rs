@@ -64,6 +64,12 @@ pub(crate) fn renamed(arguments: &Value) -> Vec<Value> {
     (0..most.unwrap_or(0)).map(named_at).collect()
 }
 
+/// The tool of the built-in server that a name means: its own name, or one that Gemini CLI has for it.
+#[must_use]
+pub fn built_in_tool(name: &str) -> Option<&'static str> {
+    WORKSPACE_TOOLS.into_iter().find(|tool| *tool == name).or_else(|| real_name(name))
+}
+
 /// What a tool of the built-in server is really called, when `name` is another name of it.
 pub(crate) fn real_name(name: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, real)| *real)
@@ -79,7 +85,7 @@ pub(crate) fn possible_real_name(name: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{possible_real_name, real_arguments, real_name, renamed, under_all_names};
+    use super::{built_in_tool, possible_real_name, real_arguments, real_name, renamed, under_all_names};
 
     #[test]
     fn other_names_are_known() {
@@ -101,6 +107,10 @@ mod tests {
         for (name, certainly, possibly) in cases {
             assert_eq!((real_name(name), possible_real_name(name)), (certainly, possibly), "{name}");
         }
+        for (name, expected) in super::ALIASES.into_iter().chain(super::WORKSPACE_TOOLS.map(|tool| (tool, tool))) {
+            assert_eq!(built_in_tool(name), Some(expected), "{name}");
+        }
+        assert_eq!(built_in_tool("shelltool"), None, "a permission asks for it letter by letter");
     }
 
     #[test]

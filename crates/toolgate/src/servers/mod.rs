@@ -23,6 +23,7 @@ pub(crate) mod remote;
 pub mod resolve;
 
 pub use allow_lists::{HeldBack, held_back};
+pub use built_in_tools::built_in_tool;
 pub use config::{
     BUILT_IN_SERVERS, BuiltInConfig, HttpConfig, ServerConfig, ServerName, ServerNameError, StartLimit, StdioConfig,
     TransportConfig,

@@ -118,10 +118,32 @@ fn calls_that_pass_a_limit_are_told_flagged_and_found_again() {
         let is_flagged = limits[0]["flag"] != json!(false);
         let flagged = stored.iter().filter(|call| !call.alerts.is_empty()).count();
         assert_eq!(flagged, if is_flagged { expected.len() } else { 0 }, "{limits}");
+        if !is_flagged {
+            assert!(!room.text("audit.jsonl").contains("\"alerts\""), "{limits}: absent when none is flagged");
+        }
         let mut replay = AlertReplay::new(rules);
         let again: Vec<Alert> = stored.iter().flat_map(|call: &StoredCall| replay.add(call)).collect();
         assert_eq!(shown(&again), expected, "{limits}: the log tells the same");
         assert!(room.verify().is_sound());
+    }
+}
+
+/// Before times of calls were kept, nothing said since when a server is used.
+#[test]
+fn a_server_whose_first_use_is_unknown_is_not_settled() {
+    let old = r#"{"asker":"cli","server":"files","tool":"read","readOnly":false}"#;
+    let dated = r#"{"asker":"model","server":"files","tool":"read","readOnly":false,"at":1}"#;
+    // lines of the file, whether another tool is news
+    for (lines, is_news) in [(vec![old], false), (vec![old, dated], true), (vec![dated, old], true)] {
+        let room = LogRoom::new();
+        let rules = rules(&room, &json!({"alerts": [{"newToolAfterDays": 14}]}));
+        fs::create_dir_all(room.user().join("audit")).unwrap();
+        fs::write(room.path("seen.jsonl"), format!("{}\n", lines.join("\n"))).unwrap();
+        let (audit, told) = watched(&room, &rules);
+        audit.record(&room.record("write"));
+        assert_eq!(!told.lock().unwrap().is_empty(), is_news, "{lines:?}");
+        let flags = room.text("audit.jsonl");
+        assert_eq!(flags.contains("new_tool"), is_news, "{lines:?}: {flags}");
     }
 }
 
@@ -150,6 +172,13 @@ fn a_mistake_in_a_limit_is_told_with_its_place() {
         (json!({"alerts": [{"errorPercent": 101}]}), "`errorPercent` takes a whole number up to 100"),
         (json!({"alerts": [{"hours": "9 to 5"}]}), "`hours` takes a text such as \"08:00-18:00\""),
         (json!({"alerts": [{"per": "day", "latencyMs": 1}]}), "`per` takes \"server\", \"tool\" or \"all\""),
+        (json!({"alerts": [{"hours": "08:00-24:59"}]}), "`hours` takes a text such as \"08:00-18:00\""),
+        (
+            json!({"alerts": [{"callsPerMinute": 10_000}]}),
+            "no call can pass this `callsPerMinute`: at most 10000 calls",
+        ),
+        (json!({"alerts": [{"denialsPerMinute": 20_000}]}), "no call can pass this `denialsPerMinute`: at most 10000"),
+        (json!({"alerts": [{"errorPercent": 100}]}), "no call can pass this `errorPercent`: no more than 100 %"),
     ];
     for (audit, expected) in cases {
         let room = LogRoom::new();

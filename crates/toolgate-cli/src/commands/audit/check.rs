@@ -2,7 +2,7 @@
 
 use clap::Args;
 use jiff::Timestamp;
-use toolgate::audit::{Alert, AlertReplay, AlertRules, AuditLog, Query, moment};
+use toolgate::audit::{Alert, AlertReplay, AlertRules, AuditLog, Query, RECORDED_ALERT, moment};
 use toolgate::settings::{self, LoadOptions};
 use toolgate::shape::visible;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
 fn print(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, u64)) -> Result<()> {
     tell_unreadable(session, unreadable);
     let printer = &mut session.printer;
-    if limits == 0 {
+    if limits == 0 && alerts.is_empty() {
         printer.talk().line("no limits are set: `audit.alerts` is empty");
         return Ok(());
     }
@@ -98,10 +98,11 @@ pub(crate) fn words(alert: &Alert) -> String {
         "errorPercent" => format!("{value} % of the last calls failed (limit {limit} %)"),
         "resultBytes" => format!("a result of {value} bytes (limit {limit})"),
         "latencyMs" => format!("it took {value} ms (limit {limit})"),
-        "hours" => format!("called at {:02}:{:02}, outside the hours", value / 60, value % 60),
+        "hours" => format!("called at {:02}:{:02}, outside the allowed hours", value / 60, value % 60),
         "newToolAfterDays" => {
             format!("first call of this tool; its server was first used {} ago", amount(value, "day"))
         }
+        RECORDED_ALERT => "reported when the call was made".to_owned(),
         other => format!("{other}: {value} (limit {limit})"),
     }
 }
@@ -128,8 +129,9 @@ fn write(session: &mut Session, alerts: &[Alert], (limits, unreadable): (usize, 
                     object.string("tool", &alert.tool)?;
                     let at = Timestamp::try_from(alert.at).unwrap_or(Timestamp::UNIX_EPOCH);
                     object.string("at", &format!("{at:.3}"))?;
-                    object.number("value", alert.value)?;
-                    object.number("limit", alert.limit)
+                    let measured = |number| (alert.measure != RECORDED_ALERT).then_some(number);
+                    object.optional_number("value", measured(alert.value))?;
+                    object.optional_number("limit", measured(alert.limit))
                 })
             })?;
             object.number("unreadable", unreadable)

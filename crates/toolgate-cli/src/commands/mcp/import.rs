@@ -247,7 +247,7 @@ fn write<'a>(
     taken: &Taken,
     reason: &Reason,
 ) -> Result<Vec<&'a str>> {
-    write_beside(session.env(), taken)?;
+    write_beside(session, taken, reason)?;
     let mut left = Vec::new();
     let change = |old: &str| -> std::result::Result<Option<String>, EditError> {
         let mut text = taken.write_keys(old.to_owned())?;

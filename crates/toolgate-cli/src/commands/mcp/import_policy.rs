@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolgate::formats::{Restrictions, shell_command};
 use toolgate::policy::file::{self, FileSource, ParsedFile, Severity};
 use toolgate::policy::{Decision, Tier};
+use toolgate::servers::built_in_tool;
 
 /// Priorities of rules made from the lists of Gemini CLI. They match the priorities that it gives each list itself.
 const CONFIRMATION_REQUIRED: u16 = 350;
@@ -18,18 +19,8 @@ const NOT_CORE: u16 = 240;
 /// Modes in which `tools.core` counts in Gemini CLI.
 const WORKING: &str = "modes = [\"default\", \"autoEdit\", \"yolo\"]\n";
 
-/// Gemini CLI names of tools that the built-in server has.
-const TOOLS: [&str; 9] = [
-    "read_file",
-    "list_directory",
-    "glob",
-    "grep_search",
-    "search_file_content",
-    "write_file",
-    "replace",
-    "run_shell_command",
-    "ShellTool",
-];
+/// The tool whose commands settings can tell apart.
+const SHELL_TOOL: &str = "run_shell_command";
 
 /// Items that the import carries over besides settings keys.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +49,7 @@ pub(crate) fn rules_of(restrictions: &Restrictions, beside: Beside) -> Option<St
         allowed
             .filter(|entry| is_shell(entry))
             .for_each(|entry| built_in(&mut text, entry, (permits, ALLOWED_TOOL), ""));
-        rule(&mut text, "builtin = \"workspace\"\n", "run_shell_command", ("deny", NOT_ALLOWED), "");
+        rule(&mut text, "builtin = \"workspace\"\n", SHELL_TOOL, ("deny", NOT_ALLOWED), "");
     }
     if let Some(core) = &restrictions.core_tools {
         core.iter().for_each(|entry| built_in(&mut text, entry, (permits, CORE_TOOL), WORKING));
@@ -85,21 +76,25 @@ fn parsed(text: &str, path: &Path) -> ParsedFile {
 }
 
 fn is_shell(entry: &str) -> bool {
-    matches!(entry, "run_shell_command" | "ShellTool") || shell_command(entry).is_some()
+    built_in_tool(entry) == Some(SHELL_TOOL) || shell_command(entry).is_some()
+}
+
+/// The tool of the built-in server that a permission is about. Of the names of classes, the policies there know that of the shell only: a tool
+/// that is listed by another one is offered there, and each of its calls is denied.
+fn permitted_there(name: &str) -> Option<&'static str> {
+    let is_class = name.ends_with("Tool");
+    built_in_tool(name).filter(|tool| !is_class || *tool == SHELL_TOOL)
 }
 
 /// An allow rule for one list entry and the built-in server. An entry that no rule can express permits nothing.
 fn built_in(text: &mut String, entry: &str, (permits, priority): (&str, u16), more: &str) {
     let (name, _) = entry.split_once('(').unwrap_or((entry, ""));
-    if !TOOLS.contains(&name) {
-        return;
-    }
+    let Some(name) = permitted_there(name) else { return };
     let mut condition = more.to_owned();
     if let Some(command) = shell_command(entry) {
         condition.push_str(&format!("commandPrefix = {}\n", quoted(command)));
     }
     let mut one = String::new();
-    let name = if name == "ShellTool" { "run_shell_command" } else { name };
     rule(&mut one, "builtin = \"workspace\"\n", name, (permits, priority), &condition);
     if trouble_of(&one, Path::new("import.toml")).is_none() {
         text.push_str(&one);
@@ -126,6 +121,36 @@ mod tests {
 
     fn texts(entries: &[&str]) -> Vec<String> {
         entries.iter().map(|entry| (*entry).to_owned()).collect()
+    }
+
+    #[test]
+    fn tools_are_permitted_by_the_names_that_policies_there_know() {
+        // the name in the settings, the tool that its rule is about; none where that program denies it
+        let cases = [
+            ("EditTool", None),
+            ("GlobTool", None),
+            ("GrepTool", None),
+            ("LSTool", None),
+            ("ReadFileTool", None),
+            ("WriteFileTool", None),
+            ("ShellTool", Some("run_shell_command")),
+            ("ShellTool(git status)", Some("run_shell_command")),
+            ("grep_search", Some("search_file_content")),
+            ("read_file", Some("read_file")),
+            ("list_directory", Some("list_directory")),
+            ("glob", Some("glob")),
+            ("search_file_content", Some("search_file_content")),
+            ("write_file", Some("write_file")),
+            ("replace", Some("replace")),
+            ("run_shell_command", Some("run_shell_command")),
+        ];
+        for (entry, tool) in cases {
+            let core = Restrictions { core_tools: Some(texts(&[entry])), ..Restrictions::default() };
+            let parsed = parsed(&rules_of(&core, Beside::default()).unwrap(), Path::new("a.toml"));
+            let tools: Vec<String> = parsed.rules.iter().map(|rule| rule.tool.to_string()).collect();
+            let expected: Vec<&str> = tool.into_iter().chain(["*"]).collect();
+            assert_eq!(tools, expected, "{entry}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use toolgate::formats::{Format, Note, NoteKind, Restrictions};
 use toolgate::policy::file::TAKEN_OVER_PREFIX;
 use toolgate::settings::brought::POLICIES_FOLDER;
 use toolgate::settings::edit::{EditError, Json, get, set};
-use toolgate::settings::{LoadOptions, SettingsSource, load};
+use toolgate::settings::{LoadOptions, Settings, SettingsSource, load};
 use toolgate::trust::{Rules, TrustLevel, survey};
 
 use super::import_policy::{Beside, permits, rules_of, trouble_of};
@@ -273,7 +273,9 @@ impl Taken {
             if is_decided {
                 continue;
             }
-            if rule.level == TrustLevel::Not || (rule.level == TrustLevel::Folder && brings_nothing(&rule.path, env)) {
+            if rule.level == TrustLevel::Not
+                || (rule.level == TrustLevel::Folder && bringing_nothing(&rule.path, env).is_some())
+            {
                 self.folders.push(FolderTaken { path: rule.path.clone(), level: rule.level });
             } else {
                 let path = rule.path.display();
@@ -312,14 +314,15 @@ impl Source {
     }
 }
 
-fn brings_nothing(folder: &Path, env: &HostEnv) -> bool {
+/// The settings of a folder that brings nothing for toolgate. `None` when it brings something, or is no folder.
+pub(crate) fn bringing_nothing(folder: &Path, env: &HostEnv) -> Option<Settings> {
     if !folder.is_dir() {
-        return false;
+        return None;
     }
     let env = HostEnv { workspace: folder.into(), ..env.clone() };
     let settings = load(&env, &LoadOptions::default());
-    let judged = toolgate::trust::judge(&env, &settings, None);
-    judged.is_ok_and(|judged| survey(&settings, &judged).is_empty())
+    let judged = toolgate::trust::judge(&env, &settings, None).ok()?;
+    survey(&settings, &judged).is_empty().then_some(settings)
 }
 
 fn value(text: &str, key: &str) -> Option<Json> {

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use toolgate::audit::{ChangedFile, PermissionChange, PermissionKind};
 use toolgate::policy::{PRESETS, Preset, PresetKind, preset};
-use toolgate::rulebook::edit_policy;
+use toolgate::rulebook::write_new_policy;
 use toolgate::settings::brought::POLICIES_FOLDER;
 use toolgate::shape::visible;
 
@@ -64,11 +64,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> Result<Ending
         arguments.server.as_deref().map_or_else(|| name.clone(), |server| format!("{name}-{}", plain(server)));
     let own = || env.dirs.user.join(POLICIES_FOLDER).join(format!("{file_name}.toml"));
     let path = path.as_ref().map_or_else(own, |path| env.workspace.join(path));
-    if path.exists() {
+    let is_written = write_new_policy(env, &path, &text).map_err(|error| CommandError::usage(error.to_string()))?;
+    if !is_written {
         let error = CommandError::usage(format!("{} already exists and is not overwritten", path.display()));
         return Err(error.hint("give `--write` another file, or remove this one first"));
     }
-    edit_policy(env, &path, |_| Ok(Some(text.clone()))).map_err(|error| CommandError::usage(error.to_string()))?;
     let change = PermissionChange::new(PermissionKind::Preset, name);
     arguments.reason.record(session, change.files([ChangedFile::of_texts(&path, None, Some(&text))]));
     if let Some(server) = &arguments.server {
