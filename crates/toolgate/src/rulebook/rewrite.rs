@@ -160,7 +160,7 @@ mod tests {
             assert_eq!(after.parse::<toml::Table>().unwrap(), expected, "{condition}\n{after}");
         }
         let refused = [
-            ("rule = [{ toolName = \"a\", decision = \"allow\", priority = 1 }]\n", 1),
+            ("rule = [{ toolName = \"a\" }, { toolName = \"b\" }]\n", 1),
             ("rule = [\n  { toolName = \"a\", decision = \"allow\", priority = 1 },\n]\n", 2),
             ("not toml", 1),
             ("[[rule]]\ntoolName = \"a\"\n", 2),

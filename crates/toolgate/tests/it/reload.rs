@@ -118,7 +118,8 @@ async fn files_are_followed_and_a_broken_one_changes_nothing() {
 async fn folders_that_are_included_later_are_told_and_reached() {
     for (version, is_told) in [("2025-11-25", 1), ("2026-07-28", 0)] {
         let script = Script::new("asks").tool(ToolScript::new("roots", Behaviour::roots())).versions(&[version]);
-        let room = Room::new().server("asks", &script);
+        let room = Room::new().server_with("asks", &script, &json!({"trust": true}));
+        room.write_settings();
         std::fs::create_dir(room.world.root().join("inc")).unwrap();
         std::fs::write(room.world.root().join("inc/i.txt"), "in inc").unwrap();
         let inc = room.world.root().canonicalize().unwrap().join("inc");
