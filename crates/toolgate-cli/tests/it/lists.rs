@@ -328,6 +328,6 @@ fn trust_that_a_folder_writes_is_shown_as_what_it_is() {
         let servers = said["servers"].as_array().unwrap();
         servers.iter().find(|one| one["name"] == name).unwrap()["trust"].as_str().unwrap().to_owned()
     };
-    assert!(trust("theirs").contains("has no say in it"), "{said}");
+    assert!(trust("theirs").contains("ignored, because a folder sets it"), "{said}");
     assert_eq!(trust("mine"), "set: its tools need no confirmation");
 }
