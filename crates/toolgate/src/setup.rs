@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::audit::RulesInForce;
+use crate::audit::{PolicyInForce, RulesInForce};
 use crate::auth::store::TokenStore;
 use crate::call::CallRules;
 use crate::env::{HostDirs, HostEnv};
@@ -16,9 +16,7 @@ use crate::host::{Host, HostBuilder};
 use crate::own_files;
 use crate::policy::{Mode, Permissions};
 use crate::registry::Naming;
-use crate::rulebook::{
-    PolicyFile, Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies,
-};
+use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
 use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
@@ -231,9 +229,10 @@ impl Setup {
     /// The rules in the form that the record needs.
     #[must_use]
     pub fn rules_in_force<'a>(&'a self, book: &'a Rulebook) -> RulesInForce<'a> {
+        let policies = book.files.iter().filter(|file| !file.is_named);
         RulesInForce {
             folder: &self.env.workspace,
-            policies: book.files.iter().filter(|file| !file.is_named).map(PolicyFile::in_force).collect(),
+            policies: policies.map(|file| PolicyInForce { path: &file.path, text: file.text() }).collect(),
             settings: self.settings.layers.iter().filter_map(|layer| layer.path.as_deref()).collect(),
             has_options: self.has_options,
             policy: &book.policy,

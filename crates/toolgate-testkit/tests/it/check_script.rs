@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 const SYSTEM: [&str; 13] =
     ["bash", "cut", "date", "dirname", "env", "grep", "head", "id", "mktemp", "sed", "sort", "cat", "chmod"];
 /// Programs that it looks for, with what stands in for them.
-const STUBS: [(&str, &str); 14] = [
+const STUBS: [(&str, &str); 17] = [
     (
         "cargo",
         r#"case $1 in --version) echo "cargo ${FAKE_CARGO:-99.0.0}" ;; *) [ "$2" = --version ] || echo "BUILD $*" ;; esac"#,
@@ -26,6 +26,9 @@ const STUBS: [(&str, &str); 14] = [
     ("chromium", ""),
     ("g++", ""),
     ("python3", ""),
+    ("dpkg", ""),
+    ("strip", ""),
+    ("man", ""),
     (
         "apt-get",
         r#"[ "$1" = update ] || for name in "$@"; do :; done; [ -z "$APT_FAILS" ] || [ "$1" = update ] || exit 100
@@ -175,7 +178,7 @@ fn packages_that_are_missing_are_said_before_anything_is_built() {
             &[],
             NOTHING,
             &[("PYTHON", "no-such-python")],
-            "error: Python 3.10 to 3.13 with `venv` is needed, and no-such-python is not that\nhint: set PYTHON to one that is\n",
+            "error: Python 3.10 to 3.13 with `venv` is needed; no-such-python is another version or lacks `venv`\nhint: set PYTHON to a suitable interpreter\n",
         ),
     ];
     are_refused(&cases);
@@ -192,6 +195,9 @@ fn the_quick_part_needs_rust_and_a_c_compiler_only() {
         "chromium",
         "g++",
         "python3",
+        "dpkg",
+        "strip",
+        "man",
         "apt-get",
         "cargo-deny",
         "cargo-fuzz",

@@ -7,7 +7,7 @@ use crate::sources::{Complaint, Source, Sources};
 /// A stage and the stages right before it. What those import, it may import as well.
 const STAGES: [(&str, &[&str]); 21] = [
     ("settings", &[]),
-    ("formats", &["settings"]),
+    ("formats", &["settings", "servers::built_in_tool"]),
     ("servers", &["settings"]),
     ("trust", &["servers"]),
     ("auth", &["servers"]),
@@ -30,7 +30,7 @@ const STAGES: [(&str, &[&str]); 21] = [
 ];
 
 /// Seen by everyone.
-const GROUND: [&str; 15] = [
+const GROUND: [&str; 16] = [
     "apart",
     "asker",
     "canonical_json",
@@ -46,6 +46,7 @@ const GROUND: [&str; 15] = [
     "server_name",
     "shown_name",
     "state_file",
+    "workspace_folders",
 ];
 
 /// See everything, seen by nobody.

@@ -212,7 +212,7 @@ mod tests {
         let clone = key.clone();
         assert!(key.open("tools/call", &params, &sealed).is_err());
         let again = clone.open("tools/call", &params, &sealed).unwrap_err();
-        assert!(again.message.contains("used before"), "{again}");
+        assert!(again.message.contains("already used"), "{again}");
         assert_eq!(format!("{key:?}"), "StateKey(****)");
     }
 

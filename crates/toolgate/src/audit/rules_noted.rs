@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::filter::Arguments as Facts;
 use crate::limits::{
     AUDIT_IMPACT_BYTES_MAX, AUDIT_IMPACT_DAYS_COUNT, AUDIT_NOTED_FOLDERS_MAX, AUDIT_NOTED_RULES_BYTES_MAX,
-    AUDIT_NOTED_RULES_MAX, AUDIT_NOTED_SETTLED_SECS,
+    AUDIT_NOTED_RULES_MAX, AUDIT_NOTED_SETTLED_MS,
 };
 use crate::policy::{CallFacts, Decision, Mode, Policy, Presence, RuleKind};
 use crate::server_name::ServerName;
@@ -82,7 +82,7 @@ pub(super) struct NotedRules {
 
 impl Default for NotedRules {
     fn default() -> Self {
-        let settled = SystemTime::now().checked_sub(Duration::from_secs(AUDIT_NOTED_SETTLED_SECS));
+        let settled = SystemTime::now().checked_sub(Duration::from_millis(AUDIT_NOTED_SETTLED_MS));
         Self { folders: BTreeMap::new(), settled: settled.unwrap_or(UNIX_EPOCH) }
     }
 }

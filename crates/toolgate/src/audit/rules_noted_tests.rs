@@ -20,7 +20,7 @@ fn noted(home: &Path, text: Option<&str>, by: &NotedRules) -> Vec<(Option<String
     };
     let mut recorded = Vec::new();
     let dirs = HostDirs { user: home.to_owned(), system: "/y".into(), home: None };
-    let env = HostEnv { vars: [].into(), dirs, workspace: home.to_owned(), clock: Arc::new(SystemClock) };
+    let env = HostEnv { vars: [].into(), dirs, workspace: home.to_owned().into(), clock: Arc::new(SystemClock) };
     note_change(&AuditFolder::of(&env), &rules, (by, SystemTime::now()), |change| {
         recorded.extend(change.files.iter().map(|file| (file.before.clone(), file.after.clone())));
         Ok(())

@@ -86,7 +86,7 @@ const SPELLINGS: [&str; 109] = [
     "////etc////passwd",
     "/proc/42/task/7/cwd/../../../etc/passwd",
     "/proc/self/root/./etc/passwd",
-    "/proc/self//root//etc/passwd",
+    "/proc//self/root//etc/passwd",
     "/proc/self/root/../etc/passwd",
     "/proc/self/map_files/x",
     "/dev/fd/0",

@@ -137,7 +137,7 @@ pub const AUDIT_NOTED_RULES_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const AUDIT_NOTED_RULES_MAX: usize = 2_000;
 
 /// The age from which a policy file counts as unchanged since it was read: older than the start of a process by far.
-pub const AUDIT_NOTED_SETTLED_SECS: u64 = 60;
+pub const AUDIT_NOTED_SETTLED_MS: u64 = 60_000;
 
 /// Folders whose rules one process remembers; a runtime serves a few at a time.
 pub const AUDIT_NOTED_FOLDERS_MAX: usize = 64;

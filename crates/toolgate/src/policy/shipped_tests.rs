@@ -46,7 +46,7 @@ fn a_preset_for_a_server_is_about_the_server_that_is_named() {
 }
 
 /// A preset; a call, with the mode before it when that is not the default one; what is decided.
-const CALLS: [(&str, &str, &str); 113] = [
+const CALLS: [(&str, &str, &str); 137] = [
     ("read-only", r#"@workspace/read_file {"path": "src/a.rs"}"#, "allow"),
     ("read-only", r#"plan @workspace/read_file {"path": "src/a.rs"}"#, "allow"),
     ("read-only", r#"@workspace/list_directory {"path": "."}"#, "allow"),

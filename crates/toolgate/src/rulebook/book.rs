@@ -9,7 +9,6 @@ use super::from_settings;
 use super::mode::lasting_of_run;
 use super::ownership::why_not_administrators;
 use super::reality;
-use crate::audit::PolicyInForce;
 use crate::env::HostEnv;
 use crate::error::{Error, ErrorKind};
 use crate::grants::Lasting;
@@ -154,10 +153,10 @@ impl Rulebook {
 }
 
 impl PolicyFile {
-    /// The same, as the record looks at it.
+    /// The text that its rules were read from. `None` if it could not be read.
     #[must_use]
-    pub fn in_force(&self) -> PolicyInForce<'_> {
-        PolicyInForce { path: &self.path, text: self.text.as_deref() }
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// Why it cannot be used.

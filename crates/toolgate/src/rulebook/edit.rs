@@ -76,7 +76,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dirs = HostDirs { user: folder.path().to_owned(), system: "/y".into(), home: None };
         let workspace = folder.path().to_owned();
-        let env = HostEnv { vars: [].into(), dirs, workspace, clock: Arc::new(SystemClock) };
+        let env = HostEnv { vars: [].into(), dirs, workspace: workspace.into(), clock: Arc::new(SystemClock) };
         let text = "[[rule]]\ntoolName = \"x\"\ndecision = \"deny\"\npriority = 1\n";
         // the text that is there, whether the new one is written
         for (at, (before, is_written)) in
