@@ -154,7 +154,7 @@ fn what_the_record_tells_is_found_also_when_the_calls_before_it_are_gone() {
     std::fs::write(&log, kept.join("\n") + "\n").unwrap();
     let checked = room.run("audit check");
     assert_eq!(checked.code(), Some(9), "{}{text}", checked.transcript());
-    assert!(checked.stdout.contains("told when the call was made"), "{}", checked.transcript());
+    assert!(checked.stdout.contains("reported when the call was made"), "{}", checked.transcript());
     let found: Value = serde_json::from_str(&room.run("audit check --json").stdout).unwrap();
     let alert = &found["alerts"][0];
     assert_eq!((&alert["alert"], &alert["measure"]), (&json!("callsPerMinute"), &json!("recorded")));
