@@ -197,16 +197,6 @@ pub(crate) fn write_unusable(object: &mut ObjectWriter<'_>, catalog: &Catalog, k
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::counted;
-
-    #[test]
-    fn numbers_agree_with_their_nouns() {
-        assert_eq!([0, 1, 2].map(|count| counted(count, "tool")), ["no tools", "1 tool", "2 tools"]);
-    }
-}
-
 /// Says which servers are not used, and why: they have no tools, prompts or resources here.
 pub(crate) fn tell_held_back(held_back: &[&SetAside], plural: &str, talk: &Talk) {
     for one in held_back.iter().take(HELD_BACK_NAMED_MAX) {
@@ -214,5 +204,15 @@ pub(crate) fn tell_held_back(held_back: &[&SetAside], plural: &str, talk: &Talk)
     }
     if let more @ 1.. = held_back.len().saturating_sub(HELD_BACK_NAMED_MAX) {
         talk.line(&format!("{more} more servers are not used; `toolgate mcp list` shows why"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "tool")), ["no tools", "1 tool", "2 tools"]);
     }
 }

@@ -94,7 +94,7 @@ impl Folder {
         let failed = |source| Error::Open { path: root.to_owned(), source };
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
         let real = std::fs::canonicalize(root).map_err(failed)?;
-        let closed = closed.iter().filter_map(|folder| Some(std::fs::canonicalize(folder).ok()?));
+        let closed = closed.iter().filter_map(|folder| std::fs::canonicalize(folder).ok());
         let closed = closed.filter_map(|folder| Some(folder.strip_prefix(&real).ok()?.to_owned()));
         let closed = closed.filter(|place| !place.as_os_str().is_empty()).collect();
         Ok(Self { dir, given: root.to_owned(), root: real, closed })

@@ -17,7 +17,7 @@ use crate::own_files;
 use crate::policy::{Mode, Permissions};
 use crate::registry::Naming;
 use crate::rulebook::{Rulebook, RulebookOptions, grants_last_in_run, lasting_of_run, mode_of_run, named_policies};
-use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, resolve, untrusted};
+use crate::servers::{Enablement, ServerConfig, ServerSet, Switches, folded, resolve, untrusted};
 use crate::settings::brought::{POLICIES_FOLDER, WORKSPACE_FOLDER, policy_files};
 use crate::settings::dotenv::{self, DOTENV_FILE, Owner};
 use crate::settings::extensions::EXTENSIONS_FOLDER;
@@ -69,6 +69,34 @@ pub struct Setup {
     of_project: Vec<String>,
 }
 
+impl SetupOptions {
+    /// Whether they change the servers, settings or rules.
+    fn change_something(&self) -> bool {
+        self.config.is_some()
+            || self.allowed_servers.is_some()
+            || self.trust_folder.is_some()
+            || !self.disabled_for_session.is_empty()
+            || self.rules.policies.is_some()
+            || self.rules.allowed_tools.is_some()
+    }
+}
+
+/// Takes access of others to the person's own folder away. A user folder that is the home folder itself also belongs to other programs.
+fn narrow_own_folder(env: &HostEnv) -> Option<Error> {
+    if env.dirs.home.as_deref() == Some(env.dirs.user.as_path()) {
+        return None;
+    }
+    let error = own_files::narrow(&env.dirs.user).err()?;
+    let what = format!("cannot restrict access to {}: {error}", env.dirs.user.display());
+    Some(Error::new(ErrorKind::State, what).hinting("check who owns its files"))
+}
+
+fn unused_env_file(change: EntryChange) -> Error {
+    let how = if change == EntryChange::New { "is new" } else { "changed" };
+    let message = format!("the `.env` file {how} since the folder was trusted, and is not used");
+    Error::new(ErrorKind::Untrusted, message).hinting("`toolgate trust` shows it and asks you")
+}
+
 impl Setup {
     /// Reads everything and decides.
     ///
@@ -78,13 +106,7 @@ impl Setup {
         let load = LoadOptions { config: options.config.clone(), other_formats: Some(formats::layer) };
         let mut settings = settings::load(env, &load);
         let mut troubles = Vec::new();
-        // A user folder that is the home folder itself also belongs to other programs.
-        if env.dirs.home.as_deref() != Some(env.dirs.user.as_path())
-            && let Err(error) = own_files::narrow(&env.dirs.user)
-        {
-            let what = format!("cannot restrict access to {}: {error}", env.dirs.user.display());
-            troubles.push(Error::new(ErrorKind::State, what).hinting("check who owns its files"));
-        }
+        troubles.extend(narrow_own_folder(env));
         let folder = trust::judge(env, &settings, options.trust_folder)?;
         if folder.is_trusted() {
             settings.take_in_brought();
@@ -114,11 +136,7 @@ impl Setup {
         };
         let included = settings.included(&options.include_directories, &ground);
         env.workspace = WorkspaceFolders::new(env.workspace.main(), included.paths());
-        if let Some(change) = folder.change_of(ENV_FILE_ENTRY) {
-            let how = if change == EntryChange::New { "is new" } else { "changed" };
-            let message = format!("the `.env` file {how} since the folder was trusted, and is not used");
-            troubles.push(Error::new(ErrorKind::Untrusted, message).hinting("`toolgate trust` shows it and asks you"));
-        }
+        troubles.extend(folder.change_of(ENV_FILE_ENTRY).map(unused_env_file));
         let enablement = Enablement::read(&env).unwrap_or_else(|error| {
             troubles.push(error);
             Enablement::default()
@@ -127,11 +145,7 @@ impl Setup {
             allowed: options.allowed_servers.clone(),
             unconfirmed: folder.unconfirmed().clone(),
             disabled: enablement.disabled().clone(),
-            disabled_for_session: options
-                .disabled_for_session
-                .iter()
-                .map(|name| crate::servers::folded(name))
-                .collect(),
+            disabled_for_session: options.disabled_for_session.iter().map(|name| folded(name)).collect(),
         };
         let mut servers = resolve(&settings.layers, &switches, &env);
         servers.diagnostics.extend(settings.diagnostics.iter().cloned());
@@ -143,13 +157,6 @@ impl Setup {
         }
         let entries = servers.active.iter().flat_map(|server| unreadable_entries(server));
         servers.diagnostics.extend(entries.collect::<Vec<_>>());
-        let rules = options.rules.clone();
-        let has_options = options.config.is_some()
-            || options.allowed_servers.is_some()
-            || options.trust_folder.is_some()
-            || !options.disabled_for_session.is_empty()
-            || rules.policies.is_some()
-            || rules.allowed_tools.is_some();
         let (env, settings) = (Arc::new(env), Arc::new(settings));
         Ok(Self {
             env,
@@ -160,8 +167,8 @@ impl Setup {
             env_file: found.file,
             of_project,
             troubles,
-            rules,
-            has_options,
+            rules: options.rules.clone(),
+            has_options: options.change_something(),
         })
     }
 

@@ -44,7 +44,7 @@ fn workflows_that_are_unsafe_or_broken_do_not_pass() {
     for (name, text, expected) in
         [("unsafe", INJECTED, "template-injection"), ("broken", "on: push\njobs:\n  a: {steps: 1}\n", "does not match")]
     {
-        let path = room.world.write_in_workspace(&format!(".github/workflows/{name}.yml"), text).expect("a file");
+        let path = room.world.write_in_workspace(format!(".github/workflows/{name}.yml"), text).expect("a file");
         let output = lint_workflows(&path);
         assert_ne!(output.code(), Some(0), "{name}: {}", output.transcript());
         assert!(output.transcript().contains(expected), "{name}: {}", output.transcript());

@@ -185,7 +185,6 @@ fn a_list_that_cannot_be_written_leaves_the_files_and_no_note() {
 #[test]
 fn an_interrupted_restoration_never_overwrites_an_edit() {
     type Case = (&'static str, fn(&Room, &str, &str), &'static str, bool, Option<&'static str>);
-    let files: (&[(&str, &str)], &[(&str, &str)]) = (&[("settings.json", "new")], &[("settings.json", "old")]);
     let cases: [Case; 6] = [
         ("an edit since", |room, _, _| room.write("settings.json", "by hand"), "changed since", true, Some("by hand")),
         (
@@ -216,7 +215,7 @@ fn an_interrupted_restoration_never_overwrites_an_edit() {
         let old = revisions.keep("x", None).unwrap().unwrap();
         room.write("settings.json", "new");
         let new = revisions.keep("y", None).unwrap().unwrap();
-        note(&room, &old.id, files.0, files.1);
+        note(&room, &old.id, &[("settings.json", "new")], &[("settings.json", "old")]);
         change(&room, &old.files["settings.json"].hash, &new.files["settings.json"].hash);
         let first = revisions.finish_interrupted().map_err(|error| error.to_string()).err().unwrap_or_default();
         assert!(first.contains(message) && first.is_empty() == message.is_empty(), "{what}: {first}");

@@ -91,7 +91,7 @@ impl Settings {
             let Some(entries) = layer.entries(INCLUDE_DIRECTORIES) else { continue };
             if layer.is_of_workspace() || layer.source == SettingsSource::Extension {
                 let at = layer.kept(INCLUDE_DIRECTORIES).map_or(1, |value| value.at.line);
-                resolving.has_no_say(layer.origin(at), layer.source);
+                resolving.has_no_say(&layer.origin(at), layer.source);
             } else {
                 entries.iter().for_each(|entry| resolving.entry(entry, INCLUDE_DIRECTORIES));
             }
@@ -176,11 +176,11 @@ impl Resolving<'_> {
         Ok(real)
     }
 
-    fn has_no_say(&mut self, origin: SettingsOrigin, source: SettingsSource) {
+    fn has_no_say(&mut self, origin: &SettingsOrigin, source: SettingsSource) {
         let who = if source == SettingsSource::Extension { "an extension" } else { "a workspace folder" };
         let message = format!("{who} has no say in this, so it does not count here");
         let hint = "write the folders into your own settings, or use `--include-directories`".to_owned();
-        self.warn(&origin, INCLUDE_DIRECTORIES, message, hint);
+        self.warn(origin, INCLUDE_DIRECTORIES, message, hint);
     }
 
     fn warn(&mut self, origin: &SettingsOrigin, key: &str, message: String, hint: String) {
