@@ -104,7 +104,7 @@ const TABLE: &[Acting] = &[
     Acting {
         programs: &["less", "more", "most", "zless", "zmore"],
         shorts: "k",
-        longs: &["--lesskey"],
+        longs: &["--lesskey", "--lesskey-content", "--lesskey-src"],
         plus: true,
         ..PLAIN
     },
@@ -153,7 +153,16 @@ const TABLE: &[Acting] = &[
     Acting { programs: &["go"], parts: &["-exec", "-toolexec", "-vettool"], ..PLAIN },
     Acting {
         programs: &["npm", "pnpm", "yarn"],
-        longs: &["--script-shell", "--shell", "--editor", "--git", "--viewer", "--node-options", "--init-module"],
+        longs: &[
+            "--browser",
+            "--editor",
+            "--git",
+            "--init-module",
+            "--node-options",
+            "--script-shell",
+            "--shell",
+            "--viewer",
+        ],
         ..PLAIN
     },
     Acting { programs: &["bazel", "bazelisk", "blaze"], longs: &["--run_under"], ..PLAIN },

@@ -52,7 +52,6 @@ fn unknown_words(command: &SimpleCommand) -> &[Word] {
     // In `docker rm x`, `rm` is a subcommand.
     match arguments.split_first() {
         Some((Word { literal: Some(first), .. }, _)) if subcommands.contains(&first.as_str()) => &[],
-        _ if subcommands.is_empty() => &[],
         _ => arguments,
     }
 }

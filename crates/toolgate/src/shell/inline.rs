@@ -181,15 +181,92 @@ fn is_substitution(text: &str) -> bool {
 struct Language {
     /// The long option for code.
     long: &'static str,
+    /// Long options with a value that is data.
+    data: &'static [&'static str],
+    /// Long options without a value, or with one behind `=`.
+    flags: &'static [&'static str],
+    /// Long options with the name of a file with code.
+    files: &'static [&'static str],
     /// Letters of options with a value.
     valued: &'static str,
     /// The letter with an attached value, if any.
     attached: Option<char>,
 }
 
-const SED: Language = Language { long: "expression", valued: "il", attached: Some('i') };
+/// The kind of a long option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Long {
+    Code,
+    Data,
+    Flag,
+    File,
+}
 
-const AWK: Language = Language { long: "source", valued: "Fv", attached: None };
+impl Language {
+    /// The kind of a long option, which may be abbreviated. `None` when it is unknown, or could be of several kinds.
+    fn kind(&self, name: &str) -> Option<Long> {
+        let code = [self.long];
+        let lists: [(&[&str], Long); 4] =
+            [(&code, Long::Code), (self.data, Long::Data), (self.flags, Long::Flag), (self.files, Long::File)];
+        let exact = lists.iter().find(|(names, _)| names.contains(&name)).map(|(_, kind)| *kind);
+        let mut meant =
+            lists.iter().filter(|(names, _)| names.iter().any(|long| long.starts_with(name))).map(|(_, kind)| *kind);
+        let only = meant.next().filter(|_| meant.next().is_none());
+        exact.or(only)
+    }
+}
+
+const SED: Language = Language {
+    long: "expression",
+    data: &["line-length"],
+    flags: &[
+        "binary",
+        "debug",
+        "follow-symlinks",
+        "help",
+        "in-place",
+        "null-data",
+        "posix",
+        "quiet",
+        "regexp-extended",
+        "sandbox",
+        "separate",
+        "silent",
+        "unbuffered",
+        "version",
+        "zero-terminated",
+    ],
+    files: &["file"],
+    valued: "il",
+    attached: Some('i'),
+};
+
+const AWK: Language = Language {
+    long: "source",
+    data: &["assign", "field-separator"],
+    flags: &[
+        "bignum",
+        "characters-as-bytes",
+        "copyright",
+        "csv",
+        "gen-pot",
+        "help",
+        "lint",
+        "lint-old",
+        "no-optimize",
+        "non-decimal-data",
+        "optimize",
+        "posix",
+        "re-interval",
+        "sandbox",
+        "traditional",
+        "use-lc-numeric",
+        "version",
+    ],
+    files: &["debug", "exec", "file", "include", "load"],
+    valued: "Fv",
+    attached: None,
+};
 
 /// The code of `sed` and `awk`: from options, or else the first operand. `None` when that is ambiguous.
 fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Word>> {
@@ -205,12 +282,21 @@ fn scripts<'a>(arguments: &'a [Word], language: &Language) -> Option<Vec<&'a Wor
             continue;
         };
         if let Some(long) = option.strip_prefix('-') {
-            let name = long.split('=').next().unwrap_or_default();
-            if name.len() > 1 && language.long.starts_with(name) {
-                texts.push(if long.contains('=') { word } else { words.next()? });
+            let (name, is_attached) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+            if name.is_empty() {
+                // Everything behind `--` is an operand.
+                let rest = words.as_slice();
+                if rest.iter().any(Word::may_be_any) {
+                    return None;
+                }
+                operands.extend(rest);
+                break;
             }
-            if name.len() > 1 && "file".starts_with(name) {
-                return None;
+            match language.kind(name)? {
+                Long::Code => texts.push(if is_attached { word } else { words.next()? }),
+                Long::Data if !is_attached => drop(words.next()?),
+                Long::Data | Long::Flag => {}
+                Long::File => return None,
             }
             continue;
         }
