@@ -2,9 +2,10 @@
 //!
 //! This is the fallback for programs without rules of their own. A restriction also covers such words.
 
-use super::data::{DATA, SUBCOMMANDS};
+use super::data::DATA;
 use super::git_acts;
 use super::script::{SimpleCommand, Word};
+use super::subcommands::SUBCOMMANDS;
 use super::wrapper_options::WRAPPERS;
 use super::wrappers::plain_name;
 use crate::limits::SHELL_DOUBTS_MAX;

@@ -31,6 +31,7 @@ mod doubt;
 mod inline;
 mod interpreters;
 mod sed;
+mod subcommands;
 
 mod git;
 mod git_acts;
