@@ -219,7 +219,7 @@ pub const DENIED_SEARCHED_BYTES_MAX: usize = 64 * 1024;
 /// Letters compared, and names looked up, to find mistyped entries of lists and rules: each command does it.
 pub const LIST_WORK_ALWAYS_MAX: usize = 2_000_000;
 
-/// The same for a command that checks and looks for every entry that fits nothing.
+/// Letters compared, and names looked up, by a command that reports every entry without a match.
 pub const LIST_WORK_MAX: usize = 50_000_000;
 
 /// The longest name that is compared with others to find those.

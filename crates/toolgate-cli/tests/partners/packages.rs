@@ -66,7 +66,7 @@ fn build_twice(room: &Room, kind: &str, file: &str) -> PathBuf {
     package
 }
 
-/// What every installed program can do.
+/// Checks that an installed program works.
 fn check_program(room: &Room, installed: &Path) {
     let run_it = |line: &str| {
         let command = room.world.command(installed).args(line.split_whitespace()).env("PATH", search_path());
@@ -153,7 +153,7 @@ fn check_pages(room: &Room, folder: &Path) {
     assert!(plain.contains(line), "{plain}");
 }
 
-/// What is seen: bold letters are not repeated over themselves, and escape sequences are gone.
+/// The visible text: bold letters are not repeated over themselves, and escape sequences are gone.
 fn without_overstrikes(text: &str) -> String {
     let mut plain = String::new();
     let mut letters = text.chars();

@@ -203,7 +203,7 @@ pub(super) fn note_change(
 
 /// Changed rules.
 struct Found {
-    /// What is known from now on.
+    /// The state to keep for the next comparison.
     known: Known,
     /// The record to write. `None` when the rules are seen for the first time.
     change: Option<PermissionChange>,

@@ -115,7 +115,7 @@ fn check_document(address: &str) -> Result<()> {
 pub(crate) struct NoClient<'a> {
     /// The authorization server.
     pub(crate) issuer: &'a str,
-    /// Where the browser comes back to.
+    /// The address to which the browser returns.
     pub(crate) redirect_uri: Option<&'a str>,
     /// Failed attempts to find a registration endpoint, one message each.
     pub(crate) tried: &'a [String],
@@ -178,7 +178,7 @@ pub(crate) struct Registration<'a> {
     pub(crate) rules: ClientRules<'a>,
     /// How we want to show who we are, when the settings say so.
     pub(crate) wish: Option<&'a str>,
-    /// Where the browser comes back to.
+    /// The address to which the browser returns.
     pub(crate) redirect_uri: Option<&'a str>,
     /// What will be asked for.
     pub(crate) scopes: &'a [String],

@@ -41,7 +41,7 @@ fn with_document(address: &str) -> LoginOptions {
     LoginOptions { client_metadata_url: Some(address.to_owned()), ..LoginOptions::default() }
 }
 
-const NOBODY: NoClient<'static> =
+const NO_CLIENT: NoClient<'static> =
     NoClient { issuer: ISSUER, redirect_uri: Some(REDIRECT), tried: &[], is_silent: false, takes_documents: false };
 
 fn told(error: &Error) -> String {
@@ -53,7 +53,7 @@ fn chosen(options: &LoginOptions, rules: &ClientRules<'_>, kept: Option<&ClientI
     match choose(options, rules, Some(REDIRECT), kept, SetClock::start()) {
         Ok(Choice::Known(client)) => format!("{} {:?} {}", client.client_id, client.origin, client.method.as_str()),
         Ok(Choice::Register(endpoint)) => format!("register at {endpoint}"),
-        Ok(Choice::Ask) => told(&unknown_client(NoClient { issuer: rules.issuer, ..NOBODY })),
+        Ok(Choice::Ask) => told(&unknown_client(NoClient { issuer: rules.issuer, ..NO_CLIENT })),
         Err(error) => told(&error),
     }
 }
@@ -88,17 +88,17 @@ fn the_ways_are_tried_in_order() {
     for (options, rules, kept, expected) in rows {
         assert_eq!(chosen(options, rules, kept), expected);
     }
-    let error = unknown_client(NoClient { redirect_uri: None, ..NOBODY });
+    let error = unknown_client(NoClient { redirect_uri: None, ..NO_CLIENT });
     assert_eq!(error.hint(), Some("register a client there by hand, and set `oauth.clientId`"));
     let tried = ["https://as.example/.well-known/oauth-authorization-server has no metadata".to_owned()];
-    let silent = unknown_client(NoClient { redirect_uri: None, is_silent: true, tried: &tried, ..NOBODY });
+    let silent = unknown_client(NoClient { redirect_uri: None, is_silent: true, tried: &tried, ..NO_CLIENT });
     assert_eq!(
         told(&silent),
         "no metadata of the authorization server https://as.example was found, so no client can be registered there: \
          https://as.example/.well-known/oauth-authorization-server has no metadata / set `oauth.issuer` to the address of its \
          metadata, or register a client there by hand, and set `oauth.clientId`"
     );
-    let with_documents = unknown_client(NoClient { redirect_uri: None, takes_documents: true, ..NOBODY });
+    let with_documents = unknown_client(NoClient { redirect_uri: None, takes_documents: true, ..NO_CLIENT });
     assert_eq!(
         with_documents.hint(),
         Some(

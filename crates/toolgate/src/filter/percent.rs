@@ -5,7 +5,7 @@ pub(crate) fn decoded(text: &str) -> String {
     String::from_utf8(bytes_of(text)).unwrap_or_else(|_| text.to_owned())
 }
 
-/// The same by readers that take codes which mean no text for something: letters in more bytes than they need, and marks for all others.
+/// The text as lenient readers decode it: overlong codes become their letters, and other invalid codes become marks.
 pub(super) fn decoded_anyway(text: &str) -> String {
     let bytes = bytes_of(text);
     if std::str::from_utf8(&bytes).is_ok() {

@@ -112,7 +112,7 @@ struct Search<'a> {
     looked: Looked,
     work: Work,
     found: Vec<Unmatched>,
-    /// The same, to find one again.
+    /// The entries found so far, to recognize a repeated one.
     told: HashSet<Unmatched>,
 }
 

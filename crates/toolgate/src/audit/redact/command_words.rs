@@ -26,7 +26,7 @@ pub(super) fn cover(elements: &mut [Value]) -> usize {
     cover_behind("", elements)
 }
 
-/// The same behind the beginning of a command line.
+/// Masks the secrets in words that follow the beginning of a command line, and counts them.
 fn cover_behind(start: &str, elements: &mut [Value]) -> usize {
     let is_pair = elements.len() == 2;
     if !elements.iter().all(Value::is_string) {
